@@ -8,7 +8,7 @@ import {
 } from '../../src/stores/postgres/connection/session.ts'
 import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
 import { BETWEEN } from '../../src/stores/postgres/rows/row-writes.ts'
-import { PLACE_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
+import { POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { FIGURES } from '../../src/stores/postgres/sql/tally-columns.ts'
 import { indexOf, insertColumns } from '../statement-columns.ts'
@@ -141,7 +141,7 @@ export class Raw {
     const all = (value: Value) => rows.map(() => value)
     const read = (column: number) => rows.map((row) => row[column] as number)
     const send = (text: string, values: readonly Bindable[]) => this.#session.send(text, ...values)
-    send(sql.removeTakenTimers, [read(ID), read(VERSION)])
+    send(sql.removeClaimedTimers, [read(ID), read(VERSION)])
     const outcomes = outcome.map(all).with(indexOf(OUTCOME_COLUMNS, 'alarm'), read(ALARM))
     send(sql.putOutcomes, outcomes)
     const data = indexOf(EVENT_COLUMNS, 'data')
@@ -163,7 +163,7 @@ export class Raw {
     this.#session.send('BEGIN')
     work()
     this.#session.send('COMMIT')
-    await this.#session.landed()
+    await this.#session.acknowledged()
   }
 
   #ids(count: number): string[] {
@@ -184,7 +184,7 @@ async function readModels(session: Session): Promise<Models> {
   }
   return {
     alarm: await first(ALARM_COLUMNS, 'alarms', 'seq'),
-    timer: await first(PLACE_COLUMNS, 'timers', 'id'),
+    timer: await first(POSITION_COLUMNS, 'timers', 'id'),
     outcome: await first(OUTCOME_COLUMNS, 'outcomes', 'alarm'),
     event: await first(EVENT_COLUMNS, 'events', 'seq'),
   }

@@ -3,14 +3,15 @@
 export { RawJson, rawJson } from '../json/index.ts'
 export {
   amend,
-  assertSeen,
+  assertCurrent,
   type Beginning,
   type CancelOutcome,
   cancel,
+  type Decision,
   type DeliveryOutcome,
   fireNow,
   firstTimer,
-  type Held,
+  type LoadedTimer,
   lateness,
   pause,
   type Report,
@@ -21,9 +22,8 @@ export {
   review,
   settle,
   skipNext,
-  type Triage,
+  type TriageFacts,
   triage,
-  type Verdict,
 } from './decisions/index.ts'
 export {
   type Ack,

@@ -74,7 +74,7 @@ describe('a paused tenant', () => {
     await clock.advance('1h')
     expect(fired).toEqual(['zeta'])
     const { next } = await acme.why(id)
-    expect(next).toContain('held: an operator has paused this tenant')
+    expect(next).toContain('paused: an operator has paused this tenant')
     expect(await acme.get(id)).toMatchObject({ status: 'active', failureCount: 0, attempts: 0 })
     expect((await acme.get(id))!.nextFireAt).toEqual(new Date('2030-01-01T00:00:01Z'))
     pauses.resume(ACME, null)

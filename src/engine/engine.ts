@@ -1,4 +1,4 @@
-import { type Context, isFire, type Scope, triage, type Verdict } from '../alarm/index.ts'
+import { type Context, type Decision, isFire, type Scope, triage } from '../alarm/index.ts'
 import type { Claimed, DueTimer, Lease, Store, WaitingFilter } from '../stores/index.ts'
 import type { Dispatcher } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
@@ -114,7 +114,7 @@ export class Engine {
     return this.#inTurn(async () => {
       if (this.#running !== null) return
       await this.#options.prepare?.()
-      await this.#leases.beat()
+      await this.#leases.heartbeat()
       // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are kept waiting.
       this.#running = this.#loop().then(() => this.#drain())
     })
@@ -132,7 +132,7 @@ export class Engine {
 
   /** Shards may have become free: they are claimed now, not at the next heartbeat. */
   renew(): void {
-    if (this.#running !== null && !this.#stopping) void this.#leases.beat()
+    if (this.#running !== null && !this.#stopping) void this.#leases.heartbeat()
   }
 
   /** Requeues what waited for handlers that are registered now, in steps between which others can write. */
@@ -182,7 +182,7 @@ export class Engine {
     return this.#inTurn(async () => {
       const before = this.#delivered
       await this.#options.prepare?.()
-      await this.#leases.beat()
+      await this.#leases.heartbeat()
       try {
         while (!this.#stopping && (await this.#tickOnce()));
         if (this.#stopping) await this.#drain()
@@ -331,19 +331,24 @@ export class Engine {
     if (observer !== undefined) observeClaim(observer, valid)
   }
 
-  #triage(found: DueTimer, context: Context, plan: ClaimPlan, written: Map<string, WrittenByClaim>): Verdict {
+  #triage(
+    found: DueTimer,
+    context: Context,
+    plan: ClaimPlan,
+    written: Map<string, WrittenByClaim>,
+  ): Decision {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.dispatcher.canRun(found.alarm.target),
-      isHeld: this.#options.pauses?.isPaused(found.alarm, found.timer) === true,
+      isPaused: this.#options.pauses?.isPaused(found.alarm, found.timer) === true,
       openCount: found.openCount,
     }
-    const verdict = triage(found, facts, context)
+    const decision = triage(found, facts, context)
     const occurrence = `${found.timer.id}:${found.timer.version}`
-    if (verdict.kind === 'fire' && !plan.admits(found.alarm, occurrence)) return { kind: 'pass' }
-    if ((verdict.kind === 'settle' || verdict.kind === 'fire') && verdict.change !== undefined)
-      written.set(occurrence, { found, change: verdict.change })
-    return verdict
+    if (decision.kind === 'fire' && !plan.admits(found.alarm, occurrence)) return { kind: 'pass' }
+    if ((decision.kind === 'settle' || decision.kind === 'fire') && decision.change !== undefined)
+      written.set(occurrence, { found, change: decision.change })
+    return decision
   }
 
   async #drain(): Promise<void> {

@@ -59,7 +59,7 @@ export class Leases {
   }
 
   /** The heartbeat: renews the leases, takes over free shards, and schedules the next one. */
-  beat(): Promise<void> {
+  heartbeat(): Promise<void> {
     const { clock, store } = this.#ports
     this.#cancelBeat?.()
     this.#beating = this.#renew().finally(() => {
@@ -67,7 +67,7 @@ export class Leases {
       if (this.#releasing) return
       // Another heartbeat may have been asked for meanwhile: one chain of them is enough.
       this.#cancelBeat?.()
-      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.beat())
+      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.heartbeat())
     })
     return this.#beating
   }

@@ -3,7 +3,7 @@ import {
   type Alarm,
   type AlarmView,
   amend,
-  assertSeen,
+  assertCurrent,
   assertText,
   type BuildContext,
   buildAlarm,
@@ -269,7 +269,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const which = { id: checkedName('id', id) }
     const checkAndDecide: Decide<null> = (snapshot) => {
-      assertSeen(snapshot.alarm, seen)
+      assertCurrent(snapshot.alarm, seen)
       return { change: decide(snapshot, context), answer: null }
     }
     const [edited] = (await this.#editStored(which, checkAndDecide, context)).results
@@ -281,7 +281,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   async #cancelWhich(which: Selector, tx?: unknown, seen?: number) {
     const context = this.library.context()
     const decide = (snapshot: Snapshot) => {
-      assertSeen(snapshot.alarm, seen)
+      assertCurrent(snapshot.alarm, seen)
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: outcome }
     }

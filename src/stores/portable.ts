@@ -259,7 +259,7 @@ export function withoutKey(line: PortableAlarm): PortableAlarm {
 }
 
 /** Refuses an alarm whose key another alarm has here: importing it would replace that one. */
-export function nameTaken(
+export function nameConflict(
   alarm: Alarm,
   what: 'key' | 'idempotency key',
   value: string,

@@ -3,6 +3,7 @@ import type {
   AlarmEventType,
   Change,
   Context,
+  Decision,
   DeliveryOutcome,
   FieldFilters,
   NewTimer,
@@ -12,7 +13,6 @@ import type {
   Snapshot,
   State,
   Timer,
-  Verdict,
 } from '../alarm/index.ts'
 import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
@@ -234,7 +234,7 @@ export interface ClaimRequest {
   readonly avoid?: ReadonlySet<string>
   /** Owners over their limit, by `ownerKey`; only together with `avoid`. */
   readonly avoidOwners?: ReadonlySet<string>
-  readonly triage: (found: DueTimer) => Verdict
+  readonly triage: (found: DueTimer) => Decision
   /** Whether the claim has lasted long enough; the next one continues. */
   readonly isLong: () => boolean
 }

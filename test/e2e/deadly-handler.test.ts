@@ -24,5 +24,5 @@ test('a handler that kills its own process ends failed after its attempts, not n
   expect(deaths).toBe(3)
   const alarm = await setter.call<AlarmView>('get', id)
   expect(alarm).toMatchObject({ status: 'failed', attempts: 3, failureCount: 3 })
-  expect(alarm.lastError).toContain('ended before saying what came of it')
+  expect(alarm.lastError).toContain('ended before it recorded the outcome')
 }, 30_000)

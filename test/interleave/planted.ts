@@ -23,8 +23,8 @@ const QUERIES = 'stores/postgres/sql/queries.ts'
 const SETTLE = 'stores/postgres/claims/settle.ts'
 const SHARE = ' ORDER BY s.shard FOR KEY SHARE OF s`'
 const RECHECK = `SELECT \${TIMER}, xmax::text AS locked FROM`
-const TAKEN = ' AND timers.version = n.taken AND timers.edited = 0 RETURNING timers.id'
-const REMOVED = ' AND t.version = n.taken AND t.edited = 0 RETURNING t.id'
+const TAKEN = ' AND timers.version = n.claimed AND timers.edited = 0 RETURNING timers.id'
+const REMOVED = ' AND t.version = n.claimed AND t.edited = 0 RETURNING t.id'
 
 /** Every planted bug. Where the store has two lines of defence, both are taken away: one alone shows nothing. */
 export const PLANTED: readonly Planted[] = [
@@ -156,8 +156,8 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a settle does not see that its alarm was edited',
     hazard: 5,
     edits: [
-      { file: QUERIES, from: TAKEN, to: ' AND timers.version = n.taken RETURNING timers.id' },
-      { file: QUERIES, from: REMOVED, to: ' AND t.version = n.taken RETURNING t.id' },
+      { file: QUERIES, from: TAKEN, to: ' AND timers.version = n.claimed RETURNING timers.id' },
+      { file: QUERIES, from: REMOVED, to: ' AND t.version = n.claimed RETURNING t.id' },
     ],
     scenarios: ['settle | cancel, recurring, delivered'],
   },
@@ -167,7 +167,7 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'alarm/decisions/edit.ts',
-        from: 'markEdited: flying(snapshot),\n    outcome: null',
+        from: 'markEdited: inFlightIds(snapshot),\n    outcome: null',
         to: 'outcome: null',
       },
     ],
@@ -284,8 +284,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/writes/writers.ts',
-        from: 'if (!isDuplicate(thrown) || tries >= TRIES_MAX)',
-        to: 'if (!isDuplicate(thrown) || tries >= 1)',
+        from: 'if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX)',
+        to: 'if (!isDuplicate(thrown) || attempt >= 1)',
       },
     ],
     scenarios: ['set | set, the same key'],
@@ -340,7 +340,7 @@ export const PLANTED: readonly Planted[] = [
   {
     bug: 'a take queues behind one that is just being settled',
     hazard: 5,
-    edits: [{ file: 'stores/postgres/claims/claim.ts', from: ' || isQueued(verdict)', to: '' }],
+    edits: [{ file: 'stores/postgres/claims/claim.ts', from: ' || isQueued(decision)', to: '' }],
     scenarios: ['settle that ends the open one | take that queues the next'],
   },
   {
@@ -371,7 +371,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a key that was set meanwhile is refused to a user’s transaction',
     hazard: 7,
     edits: [
-      { file: 'stores/postgres/writes/user-transactions.ts', from: 'tries < TRIES_MAX', to: 'tries < 1' },
+      { file: 'stores/postgres/writes/user-transactions.ts', from: 'attempt < ATTEMPTS_MAX', to: 'attempt < 1' },
     ],
     scenarios: ['set in a user’s transaction | set, the same new key'],
   },

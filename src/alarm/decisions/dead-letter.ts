@@ -11,7 +11,7 @@ import {
 } from '../model/index.ts'
 import { alarmRecord } from './event-records.ts'
 
-/** The alarm that tells the dead-letter target of an occurrence whose tries are used up, and its record. */
+/** The alarm for the dead-letter target of an occurrence whose attempts are used up, and its record. */
 export function deadLetter(
   alarm: Alarm,
   timer: NewTimer,

@@ -10,7 +10,7 @@ import {
   type Snapshot,
   type Timer,
 } from '../model/index.ts'
-import { amend, assertSeen, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
+import { amend, assertCurrent, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
 import { firstTimer } from './recurrence.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -25,7 +25,7 @@ interface Changed {
   readonly timer?: Partial<Timer>
   readonly more?: readonly Partial<Timer>[]
   readonly outcome?: Partial<Outcome>
-  readonly flying?: readonly number[]
+  readonly inFlight?: readonly number[]
 }
 
 function snapshot(when: When, changed: Changed = {}, options: SetOptions = {}): Snapshot {
@@ -46,7 +46,7 @@ function snapshot(when: When, changed: Changed = {}, options: SetOptions = {}): 
     alarm,
     timers: ended ? [] : [timer, ...more],
     outcome: changed.outcome ? { ...NO_OUTCOME, ...changed.outcome } : null,
-    inFlight: new Set(changed.flying),
+    inFlight: new Set(changed.inFlight),
   }
 }
 
@@ -67,7 +67,7 @@ describe('cancel', () => {
   })
 
   test('says that it is too late for what is firing, removes the rest and marks it', () => {
-    const firing = snapshot(every10, { more: [{ kind: 'retry' }], flying: [1] })
+    const firing = snapshot(every10, { more: [{ kind: 'retry' }], inFlight: [1] })
     const { change, outcome } = cancel(firing, at(5))
     expect(outcome).toBe('firing')
     expect(change).toMatchObject({ remove: [2], markEdited: [1], alarm: { cancelledAt: NOW + 5 } })
@@ -79,7 +79,7 @@ describe('cancel', () => {
     const doomed = snapshot(every10, {
       alarm: { cancelledAt: NOW },
       outcome: { lastError: 'x' },
-      flying: [1],
+      inFlight: [1],
     })
     for (const verb of [pause, resume, skipNext, fireNow, retry])
       expect(() => verb(doomed, at(0))).toThrow(code('conflict'))
@@ -88,7 +88,7 @@ describe('cancel', () => {
   })
 
   test('says that an occurrence of an earlier generation is still firing', () => {
-    const superseded = snapshot(once, { alarm: { generation: 2 }, more: [{ generation: 2 }], flying: [1] })
+    const superseded = snapshot(once, { alarm: { generation: 2 }, more: [{ generation: 2 }], inFlight: [1] })
     const { change, outcome } = cancel(superseded, at(0))
     expect([outcome, change.remove]).toEqual(['firing', [2]])
   })
@@ -121,8 +121,8 @@ describe('pause', () => {
   ])('holds the retries of %s back too, and leaves the wait for a report alone', (_, when) => {
     const open = [{ kind: 'report' as const }, { kind: 'retry' as const }]
     const change = pause(snapshot(when, { timer: { kind: 'retry' }, more: recurs(when) ? open : [] }), at(1))
-    const held = change.move!.map(({ id, wakeAt, waiting }) => [id, wakeAt, waiting])
-    expect(held).toEqual((recurs(when) ? [1, 3] : [1]).map((id) => [id, null, 'paused']))
+    const moved = change.move!.map(({ id, wakeAt, waiting }) => [id, wakeAt, waiting])
+    expect(moved).toEqual((recurs(when) ? [1, 3] : [1]).map((id) => [id, null, 'paused']))
   })
 
   test('twice changes nothing the second time', () => {
@@ -130,8 +130,8 @@ describe('pause', () => {
   })
 
   test('is refused while a once alarm fires, and marks a recurring one', () => {
-    expect(() => pause(snapshot(once, { flying: [1] }), at(0))).toThrow(code('conflict'))
-    expect(pause(snapshot(every10, { flying: [1] }), at(0))).toMatchObject({ markEdited: [1], move: [] })
+    expect(() => pause(snapshot(once, { inFlight: [1] }), at(0))).toThrow(code('conflict'))
+    expect(pause(snapshot(every10, { inFlight: [1] }), at(0))).toMatchObject({ markEdited: [1], move: [] })
   })
 })
 
@@ -170,8 +170,11 @@ describe('resume', () => {
   })
 
   test('lets the retries that were held back go at once', () => {
-    const held = snapshot(once, { alarm: { pausedAt: NOW }, timer: { kind: 'retry', attempt: 2, ...parked } })
-    expect(resume(held, at(HOUR)).move).toMatchObject([{ id: 1, wakeAt: NOW + HOUR, waiting: null }])
+    const paused = snapshot(once, {
+      alarm: { pausedAt: NOW },
+      timer: { kind: 'retry', attempt: 2, ...parked },
+    })
+    expect(resume(paused, at(HOUR)).move).toMatchObject([{ id: 1, wakeAt: NOW + HOUR, waiting: null }])
   })
 
   test('skips nothing where no tick has passed', () => {
@@ -217,7 +220,7 @@ describe('skipNext', () => {
 
   test.each([
     ['a once alarm', snapshot(once), 'invalid_request'],
-    ['one that is firing', snapshot(every10, { flying: [1] }), 'conflict'],
+    ['one that is firing', snapshot(every10, { inFlight: [1] }), 'conflict'],
     ['one without a next', snapshot(every10, { timer: { kind: 'retry' } }), 'conflict'],
     ['one that has ended', snapshot(every10, { outcome: { status: 'cancelled' } }), 'already_ended'],
   ])('is refused for %s', (_, found, refusal) => {
@@ -255,25 +258,22 @@ describe('fireNow', () => {
   })
 
   test('is refused while a once alarm fires', () => {
-    expect(() => fireNow(snapshot(once, { flying: [1] }), at(0))).toThrow(code('conflict'))
+    expect(() => fireNow(snapshot(once, { inFlight: [1] }), at(0))).toThrow(code('conflict'))
   })
 })
 
 describe('retry', () => {
-  test.each(['failed', 'timed_out'] as const)(
-    'tries %s again with a fresh budget and a new name',
-    (status) => {
-      const change = retry(snapshot(once, { outcome: { status, attempts: 5 } }), at(2 * HOUR))
-      expect(change).toMatchObject({
-        alarm: { generation: 2, cancelledAt: null },
-        add: [{ kind: 'retry', wakeAt: NOW + 2 * HOUR, attempt: 0, generation: 2 }],
-        outcome: { status: null, completedAt: null },
-        tally: { from: status, to: 'pending' },
-      })
-    },
-  )
+  test.each(['failed', 'timed_out'] as const)('retries %s with all its attempts and a new name', (status) => {
+    const change = retry(snapshot(once, { outcome: { status, attempts: 5 } }), at(2 * HOUR))
+    expect(change).toMatchObject({
+      alarm: { generation: 2, cancelledAt: null },
+      add: [{ kind: 'retry', wakeAt: NOW + 2 * HOUR, attempt: 0, generation: 2 }],
+      outcome: { status: null, completedAt: null },
+      tally: { from: status, to: 'pending' },
+    })
+  })
 
-  test('tries the failed occurrence of a recurring alarm again beside its rule', () => {
+  test('retries the failed occurrence of a recurring alarm besides its rule', () => {
     const change = retry(snapshot(every10, { outcome: { lastError: 'broken' } }), at(5))
     expect(change.add).toMatchObject([{ kind: 'forced' }])
   })
@@ -312,7 +312,7 @@ describe('replace', () => {
   })
 
   test('leaves what is firing to its settle', () => {
-    const found = snapshot(once, { flying: [1] })
+    const found = snapshot(once, { inFlight: [1] })
     expect(replace(found, by(found), 'set_again', at(0))).toMatchObject({ remove: [], markEdited: [1] })
   })
 
@@ -342,7 +342,7 @@ test('an edit grows updatedAt, and one made from an older version is refused', (
   const first = amend(found, { label: 'a' }, at(0)).alarm!
   const second = amend({ ...found, alarm: first }, { label: 'b' }, at(-HOUR)).alarm!
   expect([first.updatedAt - NOW, second.updatedAt - NOW]).toEqual([1, 2])
-  expect(() => assertSeen(second, first.updatedAt)).toThrow(code('conflict'))
-  expect(() => assertSeen(second, second.updatedAt)).not.toThrow()
-  expect(() => assertSeen(second, undefined)).not.toThrow()
+  expect(() => assertCurrent(second, first.updatedAt)).toThrow(code('conflict'))
+  expect(() => assertCurrent(second, second.updatedAt)).not.toThrow()
+  expect(() => assertCurrent(second, undefined)).not.toThrow()
 })

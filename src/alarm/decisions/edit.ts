@@ -29,42 +29,42 @@ import {
   missedAfter,
   moves,
   occurrenceAt,
-  standingOf,
+  occurrenceOf,
   unqueue,
 } from './recurrence.ts'
 
-/** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
+/** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
 
-/** Missed ticks counted when a paused alarm resumes; a longer pause is told as "at least". */
+/** Missed ticks counted when a paused alarm resumes; beyond it, the record says "at least". */
 const PAUSED_TICKS_MAX = 100_000
 
-/** Cancels the alarm, or tells that it is too late for the occurrence that is firing (promise: cancel-wins). */
+/** Cancels the alarm, or returns `firing` for an occurrence in flight (promise: cancel-wins). */
 export function cancel(snapshot: Snapshot, context: Context): { change: Change; outcome: CancelOutcome } {
   const { alarm, timers } = snapshot
   const state = stateOf(alarm, timers, snapshot.outcome)
   const to = move(snapshot, 'cancel')
   if (to === state) return { change: {}, outcome: 'ended' }
-  const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))
+  const inFlight = timers.filter((timer) => snapshot.inFlight.has(timer.id))
   const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
   const remove = others.map((timer) => timer.id)
-  // An occurrence that was tried and will not be again must still end as one record (promise: recorded-once).
+  // An occurrence that was attempted and is not retried must still end as one record (promise: recorded-once).
   const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)
   const events = dropped.map((timer) => skippedRecord(alarm, timer, 'cancelled', context.now))
-  if (flying.some((timer) => timer.generation === alarm.generation)) {
+  if (inFlight.some((timer) => timer.generation === alarm.generation)) {
     const change = {
       remove,
       events,
       alarm: edited(alarm, context, { cancelledAt: context.now }),
-      markEdited: ids(flying),
+      markEdited: ids(inFlight),
     }
     return { change, outcome: 'firing' }
   }
   events.push(alarmRecord('alarm.cancelled', context.now))
   const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'cancelled' as const }
   const change = { remove, events, outcome, tally: tallyOf(state, to, null) }
-  // One that a reschedule superseded may still be about to start: the alarm ends, but the cancel has not won over it.
-  return { change, outcome: flying.length > 0 ? 'firing' : 'cancelled' }
+  // An occurrence that a reschedule superseded may still be about to start: the alarm ends, but the cancel has not won.
+  return { change, outcome: inFlight.length > 0 ? 'firing' : 'cancelled' }
 }
 
 /** Parks the alarm until it is resumed. */
@@ -77,12 +77,12 @@ export function pause(snapshot: Snapshot, context: Context): Change {
   return {
     alarm: edited(alarm, context, { pausedAt: context.now }),
     move: resting.map((timer) => ({ id: timer.id, wakeAt: null, waiting: 'paused' as const })),
-    markEdited: flying(snapshot),
+    markEdited: inFlightIds(snapshot),
     events: [alarmRecord('alarm.paused', context.now)],
   }
 }
 
-/** Lets a paused alarm go on: a once alarm at its instant or at once, a recurring one after the ticks it missed. */
+/** Resumes a paused alarm: a once alarm at its instant or at once, a recurring one after the ticks it missed. */
 export function resume(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot
   move(snapshot, 'resume')
@@ -98,25 +98,25 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       continue
     }
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
-      // What its pause made late was not missed; from here on it can be.
+      // What the pause made late is not a misfire; from here on it can be.
       const waiting = timer.scheduledFor > context.now ? null : timer.waiting
       moves.push({ id: timer.id, wakeAt: wakeTime(alarm.rule, alarm.id, timer.scheduledFor), waiting })
       continue
     }
     const from = fromFirstSkipped(alarm, timer)
     const run = missedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
-    const { at, nominal } = run.last ?? standingOf(from)
+    const { at, nominal } = run.last ?? occurrenceOf(from)
     const count = run.count + 1
     events.push(skippedRecord(alarm, from, 'paused', context.now, { to: at, count, exact: run.exact }))
     const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + count - 1 })
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
   }
-  const change = { alarm: running, move: moves, remove, events, markEdited: flying(snapshot) }
+  const change = { alarm: running, move: moves, remove, events, markEdited: inFlightIds(snapshot) }
   return timers.length > remove.length ? change : { ...change, ...ranOut(snapshot) }
 }
 
-/** Leaves out the next occurrence of a recurring alarm. */
+/** Skips the next occurrence of a recurring alarm. */
 export function skipNext(snapshot: Snapshot, context: Context): Change {
   const { alarm } = snapshot
   move(snapshot, 'skip_next')
@@ -139,7 +139,7 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
   return snapshot.timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
 }
 
-/** The instants on days off that a rule skips on its way to its next occurrence, where nobody has told of them yet. */
+/** The instants on days off that the rule skips before its next occurrence, where they are not in the log yet. */
 function daysOffBefore(alarm: Alarm, due: Timer) {
   const first = fromFirstSkipped(alarm, due)
   if (first === due) return null
@@ -147,7 +147,7 @@ function daysOffBefore(alarm: Alarm, due: Timer) {
   return run.last === null ? null : { first, to: run.last, count: run.count, exact: run.exact }
 }
 
-/** The timer at the first of the instants that its rule skips on the way to it; itself where there are none. */
+/** The timer at the first instant that its rule skipped; the timer itself where none was. */
 function fromFirstSkipped(alarm: Alarm, timer: Timer): Timer {
   if (timer.nominal === null || alarm.rule.kind === 'once' || moves(alarm.rule)) return timer
   return { ...timer, scheduledFor: timer.nominal, nominal: null }
@@ -158,7 +158,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot
   move(snapshot, 'fire_now')
   const record = edited(alarm, context, recurs(alarm) ? {} : { pausedAt: null })
-  const events = [asked('fire_now', context)]
+  const events = [requestedRecord('fire_now', context)]
   if (recurs(alarm)) return { alarm: record, add: [forced(record, context)], events }
   refuseInFlight(snapshot, 'fire now')
   const moves = timers.map((timer): TimerMove => {
@@ -174,14 +174,14 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   return { alarm: record, move: moves, events }
 }
 
-/** Tries again what failed or timed out, as a new occurrence with a fresh budget of attempts. */
+/** Retries what failed or timed out, as a new occurrence with all its attempts. */
 export function retry(snapshot: Snapshot, context: Context): Change {
   const { alarm, outcome } = snapshot
   const isOpen = snapshot.timers.some((timer) => timer.kind === 'retry')
   const hasFailed = outcome?.status === null && outcome.lastError !== null && !isOpen
   if (recurs(alarm) && hasFailed && alarm.cancelledAt === null) {
     const record = edited(alarm, context, {})
-    return { alarm: record, add: [forced(record, context)], events: [asked('retry', context)] }
+    return { alarm: record, add: [forced(record, context)], events: [requestedRecord('retry', context)] }
   }
   const state = stateOf(alarm, snapshot.timers, outcome)
   move(snapshot, 'retry')
@@ -197,7 +197,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
     alarm: record,
     add: [timer, ...resumedRule(record, context)],
     outcome: summary,
-    events: [asked('retry', context)],
+    events: [requestedRecord('retry', context)],
     tally: { from: bucketOf(state), to: 'pending', durationMs: null },
   }
 }
@@ -226,7 +226,7 @@ export function replace(
     alarm: record,
     remove: ids(resting),
     add: [firstTimer(record, by)],
-    markEdited: flying(snapshot),
+    markEdited: inFlightIds(snapshot),
     outcome: null,
     events: [
       ...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
@@ -239,26 +239,26 @@ export function replace(
 /** Changes fields that do not move the alarm in time. */
 export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Context): Change {
   move(snapshot, 'reschedule', 'edit')
-  // What is queued is looked at again: under another policy nothing may ever let it go.
+  // Queued occurrences are decided again: under another policy nothing would release them.
   const queued = fields.overlap === undefined ? [] : snapshot.timers.flatMap(unqueue)
-  return { alarm: edited(snapshot.alarm, context, fields), move: queued, markEdited: flying(snapshot) }
+  return { alarm: edited(snapshot.alarm, context, fields), move: queued, markEdited: inFlightIds(snapshot) }
 }
 
-/** Refuses an edit by someone who has not seen the newest version. */
-export function assertSeen(alarm: Alarm, seen: number | undefined): void {
+/** Refuses an edit that is based on an older version. */
+export function assertCurrent(alarm: Alarm, seen: number | undefined): void {
   if (seen === undefined || seen === alarm.updatedAt) return
   const [theirs, ours] = [formatInstant(seen), formatInstant(alarm.updatedAt)]
   throw new WakefulError('alarm.edited', { at: ours, seen: theirs })
 }
 
-/** The occurrence the rule gives next, whether it waits, is parked or is firing. */
+/** The timer of the rule's next occurrence, waiting, parked or in flight. */
 function dueTimer(snapshot: Snapshot): Timer | undefined {
   return snapshot.timers.find(
     (timer) => timer.kind === 'due' && timer.generation === snapshot.alarm.generation,
   )
 }
 
-/** What may still be asked of an alarm that was cancelled while it fired. */
+/** What is allowed on an alarm that was cancelled while it fired. */
 const AFTER_CANCEL: ReadonlySet<LifecycleEvent> = new Set(['cancel', 'reschedule', 'set_again'])
 
 function move(snapshot: Snapshot, event: LifecycleEvent, verb?: string): State {
@@ -274,9 +274,8 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
 }
 
 /**
- * Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. Where the
- * clock was set back, that moment may lie days ahead: then it is named by the present. Whoever asks for it now does not
- * mean the jitter of the rule.
+ * Named by the edit's `updatedAt`, which is unique: two within a millisecond are two occurrences. After the clock was set
+ * back, `updatedAt` may be days ahead; then the current time names it. The rule's jitter does not apply.
  */
 function forced(alarm: Alarm, { now }: Context): NewTimer {
   const named = alarm.updatedAt - now < FORCED_AHEAD_MS ? alarm.updatedAt : now
@@ -285,15 +284,15 @@ function forced(alarm: Alarm, { now }: Context): NewTimer {
 
 const FORCED_AHEAD_MS = 1_000
 
-/** A recurring alarm that had ended goes on with its rule beside what is tried again. */
+/** A recurring alarm that had ended goes on with its rule, besides the retried occurrence. */
 function resumedRule(alarm: Alarm, context: Context): NewTimer[] {
   if (alarm.rule.kind === 'once') return []
-  const standing = occurrenceAfter(alarm.rule, daysOff(alarm), context.now)
-  return standing === null ? [] : [occurrenceAt(alarm, standing, 1, context.now)]
+  const next = occurrenceAfter(alarm.rule, daysOff(alarm), context.now)
+  return next === null ? [] : [occurrenceAt(alarm, next, 1, context.now)]
 }
 
-/** The trace of a user's wish to have it fire now. */
-function asked(reason: 'fire_now' | 'retry', context: Context) {
+/** The record of a request to fire now. */
+function requestedRecord(reason: 'fire_now' | 'retry', context: Context) {
   return alarmRecord('alarm.rescheduled', context.now, { reason, next_fire_at: formatInstant(context.now) })
 }
 
@@ -303,11 +302,11 @@ function ranOut(snapshot: Snapshot): Pick<Change, 'outcome' | 'tally'> {
 }
 
 function refuseInFlight(snapshot: Snapshot, verb: string): void {
-  if (flying(snapshot).length === 0) return
+  if (inFlightIds(snapshot).length === 0) return
   throw new WakefulError('alarm.firing', { verb })
 }
 
-function flying(snapshot: Snapshot): Serial[] {
+function inFlightIds(snapshot: Snapshot): Serial[] {
   return ids(snapshot.timers.filter((timer) => snapshot.inFlight.has(timer.id)))
 }
 

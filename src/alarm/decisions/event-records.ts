@@ -10,17 +10,17 @@ import {
 } from '../model/index.ts'
 import { daysOff, moves } from './recurrence.ts'
 
-/** So many days off are told by name. */
-const DAYS_TOLD_MAX = 5
+/** The number of days off that a record names. */
+const DAYS_NAMED_MAX = 5
 
-/** How long after it was to wake an occurrence was at this moment: its jitter is no lateness. */
+/** How late an occurrence is at a moment. Its jitter does not count as lateness. */
 export function lateness(alarm: Alarm, timer: NewTimer, at: number): number {
   const { scheduledFor, tick } = timer
   const wake = tick === FORCED_TICK ? scheduledFor : wakeTime(alarm.rule, alarm.id, scheduledFor)
   return Math.max(0, at - wake)
 }
 
-/** The one record of a delivered occurrence; where the target is the log itself, it is the fire. */
+/** The one record of a delivered occurrence; for an `event` target, the record is the delivery. */
 export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, endedAt: number): EventDraft {
   const scheduled_for = formatInstant(timer.scheduledFor)
   const fired_at = formatInstant(firedAt)
@@ -33,8 +33,8 @@ export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, ende
     return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data }
   }
   const type = alarm.rule.kind === 'once' ? 'timer.due_time_reached' : 'schedule.ticked'
-  const said = { scheduled_for, fired_at, drift_ms, attempt, ...moved }
-  const data = alarm.message === '' ? said : { ...said, message: alarm.message }
+  const common = { scheduled_for, fired_at, drift_ms, attempt, ...moved }
+  const data = alarm.message === '' ? common : { ...common, message: alarm.message }
   return { type, origin: 'scheduled', occurrence, at: endedAt, data, payload: alarm.payload }
 }
 
@@ -44,7 +44,7 @@ function movedFrom({ rule }: Alarm, { nominal }: NewTimer): { moved_from?: strin
   return { moved_from: formatInstant(nominal) }
 }
 
-/** The one record of an occurrence whose tries are used up, or the failed report of a delivered one. */
+/** The one record of an occurrence whose attempts are used up, or the failed report of a delivered one. */
 export function failedRecord(timer: NewTimer, error: string, attempts: number, at: number): EventDraft {
   return occurrenceRecord('alarm.failed', timer, at, {
     scheduled_for: formatInstant(timer.scheduledFor),
@@ -53,7 +53,7 @@ export function failedRecord(timer: NewTimer, error: string, attempts: number, a
   })
 }
 
-/** A try that failed and will be repeated. */
+/** A failed attempt that will be retried. */
 export function attemptFailedRecord(
   timer: NewTimer,
   error: string,
@@ -84,16 +84,16 @@ export function skippedRecord(
     count: run.count,
     ...(run.exact === false && { at_least: true }),
     late_ms: lateness(alarm, timer, at),
-    ...(reason === 'holiday' && { days_off: daysOffTold(alarm, timer.scheduledFor, run.to) }),
+    ...(reason === 'holiday' && { days_off: daysOffNames(alarm, timer.scheduledFor, run.to) }),
   })
 }
 
-/** What the days off of a run are called, the first few of them. */
-function daysOffTold(alarm: Alarm, from: number, to: number): string[] {
+/** The names of the first days off of a run. */
+function daysOffNames(alarm: Alarm, from: number, to: number): string[] {
   const off = daysOff(alarm)
   return alarm.rule.kind === 'once' || off === null
     ? []
-    : daysOffBetween(alarm.rule, off, from, to, DAYS_TOLD_MAX)
+    : daysOffBetween(alarm.rule, off, from, to, DAYS_NAMED_MAX)
 }
 
 /** A record about one occurrence. */

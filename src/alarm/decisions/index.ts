@@ -2,7 +2,7 @@
 
 export {
   amend,
-  assertSeen,
+  assertCurrent,
   type CancelOutcome,
   cancel,
   fireNow,
@@ -16,5 +16,5 @@ export { lateness } from './event-records.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { review } from './review.ts'
-export { type DeliveryOutcome, type Held, settle } from './settle.ts'
-export { type Triage, triage, type Verdict } from './triage.ts'
+export { type DeliveryOutcome, type LoadedTimer, settle } from './settle.ts'
+export { type Decision, type TriageFacts, triage } from './triage.ts'

@@ -14,32 +14,31 @@ import {
 } from '../../time/index.ts'
 import type { Alarm, NewTimer, Timer, TimerMove } from '../model/index.ts'
 
-/** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
+/** The timer of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
   const { rule } = alarm
   if (rule.kind === 'once') return null
   if (rule.count !== undefined && timer.tick >= rule.count) return null
-  // What moves fires once a day at most, whatever an edited calendar makes of the days.
+  // A rule that moves its instants fires at most once a day, even if a calendar is edited.
   const floor = moves(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
-  const standing = standingAbove(alarm, occurrenceAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
-  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick + 1, floor)
+  const next = firstAboveFloor(alarm, occurrenceAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
+  return next === null ? null : occurrenceAt(alarm, next, timer.tick + 1, floor)
 }
 
-/** The first standing, from one on, that is not behind what has fired. */
-export function standingAbove(
+/** The first occurrence, from the given one on, that is after the floor. */
+export function firstAboveFloor(
   alarm: Alarm,
   from: NextOccurrence | null,
   floor: number | null,
 ): NextOccurrence | null {
   const { rule } = alarm
-  let standing = from
-  if (rule.kind === 'once' || floor === null) return standing
-  while (standing !== null && standing.at <= floor)
-    standing = occurrenceAfter(rule, daysOff(alarm), standing.nominal)
-  return standing
+  let next = from
+  if (rule.kind === 'once' || floor === null) return next
+  while (next !== null && next.at <= floor) next = occurrenceAfter(rule, daysOff(alarm), next.nominal)
+  return next
 }
 
-/** Where an alarm begins; without days off, the rule's own instant is the one that fires. */
+/** The first occurrence of an alarm; `nominal` differs from `first` where days off move it. */
 export interface Beginning {
   readonly first: number
   readonly nominal?: number
@@ -52,16 +51,16 @@ export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning):
   return occurrenceAt(alarm, { at: first, nominal }, 1, floor === null ? null : Math.min(floor, first - 1))
 }
 
-/** The timer of an alarm's occurrence at this place of its rule, parked where the alarm is paused. */
+/** The timer of an occurrence; parked if the alarm is paused. */
 export function occurrenceAt(
   alarm: Alarm,
-  standing: NextOccurrence,
+  next: NextOccurrence,
   tick: number,
   floor: number | null,
 ): NewTimer {
   const { rule } = alarm
-  const at = withinCount(rule, standing, tick)
-  const { nominal } = standing
+  const at = withinCount(rule, next, tick)
+  const { nominal } = next
   const paused = alarm.pausedAt !== null
   return {
     kind: 'due',
@@ -79,7 +78,7 @@ export function occurrenceAt(
   }
 }
 
-/** Where a rule's count is used up by skipped instants: at the last it has, to be told there, and to end. */
+/** If skipped instants use up the rule's count, the timer is at the last of them: it writes their record there and ends. */
 function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
   if (rule.kind === 'once' || rule.count === undefined || at === nominal || moves(rule)) return at
   const left = rule.count - tick
@@ -87,7 +86,7 @@ function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number):
   return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)
 }
 
-/** The rule's own instant at which a timer stands. */
+/** The rule's own instant of a timer. */
 function ownInstant(rule: RecurringRule, timer: NewTimer): number {
   return moves(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
 }
@@ -112,7 +111,7 @@ export function mayRunOut(alarm: Alarm): boolean {
   )
 }
 
-/** Lets go of an occurrence that waited for an earlier one to end (overlap: queue). */
+/** Releases an occurrence that waited for an earlier one to end (overlap: queue). */
 export function unqueue(timer: Timer): TimerMove[] {
   if (timer.kind !== 'due' || timer.waiting !== 'overlap' || timer.wakeAt !== null) return []
   return [{ id: timer.id, wakeAt: timer.scheduledFor }]
@@ -121,7 +120,7 @@ export function unqueue(timer: Timer): TimerMove[] {
 /** A run of ticks that passed. */
 export interface MissedRun {
   readonly count: number
-  /** The newest of them that is not on a day off: those after it are told later, as days off. */
+  /** The newest of them that is not on a day off; those after it are recorded later, as days off. */
   readonly last: NextOccurrence | null
   /** Whether the count is the number, or the least it can be. */
   readonly exact: boolean
@@ -148,22 +147,22 @@ function ticksAfter(rule: RecurringRule, timer: NewTimer, until: number, limit: 
   const run = countBetween(rule, scheduledFor, until, limit)
   const left = rule.count === undefined ? Infinity : rule.count - tick
   if (run.count <= left && (run.exact || left > limit)) return run
-  // The rule's own count ends before the newest instant does.
+  // The rule's count ends before the newest instant.
   return { count: left, last: left === 0 ? null : nthAfter(rule, scheduledFor, left, until), exact: true }
 }
 
-/** What moves fires at most once a day: few enough to be gone through, to the newest. */
+/** A rule that moves its instants fires at most once a day: few enough to walk through. */
 function missedMoved(alarm: Alarm, timer: NewTimer, until: number): MissedRun {
   let run = NONE_MISSED
   for (let next = following(alarm, timer); next !== null; next = following(alarm, next)) {
     if (next.scheduledFor > until) return run
-    run = { count: run.count + 1, last: standingOf(next), exact: true }
+    run = { count: run.count + 1, last: occurrenceOf(next), exact: true }
   }
   return run
 }
 
-/** The place in its rule at which a timer stands. */
-export function standingOf(timer: NewTimer): NextOccurrence {
+/** The occurrence of a timer. */
+export function occurrenceOf(timer: NewTimer): NextOccurrence {
   return { at: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor }
 }
 
@@ -171,10 +170,10 @@ export function standingOf(timer: NewTimer): NextOccurrence {
 export function missedFrom(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
   if (timer.scheduledFor > until) return NONE_MISSED
   const { count, last, exact } = missedAfter(alarm, timer, until, limit)
-  return { count: count + 1, last: last ?? standingOf(timer), exact }
+  return { count: count + 1, last: last ?? occurrenceOf(timer), exact }
 }
 
-/** The place of the n-th tick from this one, which is the first, of an alarm that has so many up to `until`. */
+/** The n-th occurrence, counted from this one; the alarm has at least n up to `until`. */
 export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): NextOccurrence {
   const { rule } = alarm
   if (rule.kind !== 'once' && !moves(rule)) {
@@ -183,17 +182,17 @@ export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number)
   }
   let nth: NewTimer = timer
   for (let passed = 1; passed < n; passed++) nth = following(alarm, nth) ?? nth
-  return standingOf(nth)
+  return occurrenceOf(nth)
 }
 
-/** The occurrence before a later one: where a run that ends with it is cut. */
+/** The occurrence before the newest of a run. */
 export function lastBefore(alarm: Alarm, timer: NewTimer, run: MissedRun, newest: number): number {
   const { rule } = alarm
   if (rule.kind === 'once' || moves(rule)) return nthFrom(alarm, timer, run.count, newest).at
   return countBetween(rule, timer.scheduledFor, newest - 1, 1).last ?? timer.scheduledFor
 }
 
-/** The n-th instant after another, of a rule that has so many up to `until`: found by halving, not by walking. */
+/** The n-th instant after another, found by bisection; the rule has at least n up to `until`. */
 function nthAfter(rule: Rule, after: number, n: number, until: number): number {
   let [low, high] = [after, until]
   while (high - low > 1) {

@@ -23,7 +23,7 @@ const bad = { ok: false, text: 'broken' }
 function snapshot(
   when: When,
   timers: readonly Partial<Timer>[],
-  more: { options?: SetOptions; outcome?: Partial<Outcome>; flying?: number[]; pausedAt?: number } = {},
+  more: { options?: SetOptions; outcome?: Partial<Outcome>; inFlight?: number[]; pausedAt?: number } = {},
 ): Snapshot {
   const resolved = resolveWhen(when, { now: NOW, timezone: 'UTC' })
   const shop = {
@@ -39,7 +39,7 @@ function snapshot(
     alarm: { ...built, pausedAt: more.pausedAt ?? null },
     timers: timers.map((each, i) => ({ ...firstTimer(built, resolved), ...row, id: i + 1, ...each })),
     outcome: more.outcome === undefined ? null : { ...NO_OUTCOME, ...more.outcome },
-    inFlight: new Set(more.flying),
+    inFlight: new Set(more.inFlight),
   }
 }
 
@@ -55,7 +55,7 @@ describe('on what awaits it', () => {
     })
   })
 
-  test('failure with tries left makes it try again', () => {
+  test('failure with attempts left leads to a retry', () => {
     expect(report(snapshot(once, [awaited]), bad, context)).toMatchObject({
       move: [{ id: 1, kind: 'retry', attempt: 1, wakeAt: context.now + 5_000 }],
       outcome: { status: null, result: 'RETRY: broken (attempt 1/5)' },
@@ -63,7 +63,7 @@ describe('on what awaits it', () => {
     })
   })
 
-  test('failure without tries left ends it', () => {
+  test('failure without attempts left ends it', () => {
     expect(report(snapshot(once, [awaited], { options: { maxFailures: 1 } }), bad, context)).toMatchObject({
       remove: [1],
       outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)' },
@@ -99,10 +99,10 @@ describe('on what awaits it', () => {
 })
 
 test('early, while the delivery is under way, it is kept for the settle', () => {
-  for (const said of [ok, bad])
-    expect(report(snapshot(once, [{}], { flying: [1] }), said, context)).toEqual({
+  for (const reported of [ok, bad])
+    expect(report(snapshot(once, [{}], { inFlight: [1] }), reported, context)).toEqual({
       markEdited: [1],
-      reports: [{ id: 1, ...said }],
+      reports: [{ id: 1, ...reported }],
     })
 })
 
@@ -144,7 +144,7 @@ describe('is refused', () => {
     ['when it was fired', snapshot(once, [], { outcome: { status: 'fired' } }), 'already_ended'],
     ['when it failed', snapshot(once, [], { outcome: { status: 'failed' } }), 'already_ended'],
   ])('%s', (_, found, code) => {
-    for (const said of [ok, bad])
-      expect(() => report(found, said, context)).toThrow(expect.objectContaining({ code }))
+    for (const reported of [ok, bad])
+      expect(() => report(found, reported, context)).toThrow(expect.objectContaining({ code }))
   })
 })

@@ -15,85 +15,91 @@ import {
 import { alarmRecord, occurrenceRecord } from './event-records.ts'
 import { close, failed } from './settle.ts'
 
-/** What the target says of an occurrence: done, or failed, in its own words. */
+/** A target's report on an occurrence: completed, or failed, with its text. */
 export interface Report {
   readonly ok: boolean
   readonly text: string
-  /** Which occurrence; the oldest that awaits its report where none is named. */
+  /** Default: the oldest occurrence that awaits its report. */
   readonly occurrenceId?: string
 }
 
-/** Takes in a report: on what awaits one, on what is being delivered right now, or late on what timed out. */
-export function report(snapshot: Snapshot, said: Report, context: Context): Change {
+/** Accepts a report for an occurrence that awaits one, is in flight, or has timed out. */
+export function report(snapshot: Snapshot, reported: Report, context: Context): Change {
   const { alarm, timers } = snapshot
-  const awaiting = pick(snapshot, said, (timer) => timer.kind === 'report')
-  if (awaiting !== undefined) return reportAwaited(snapshot, awaiting, said, context)
-  const flying = pick(snapshot, said, (timer) => snapshot.inFlight.has(timer.id))
-  if (flying !== undefined) return reportEarly(flying, said)
+  const awaiting = pick(snapshot, reported, (timer) => timer.kind === 'report')
+  if (awaiting !== undefined) return reportAwaited(snapshot, awaiting, reported, context)
+  const firing = pick(snapshot, reported, (timer) => snapshot.inFlight.has(timer.id))
+  if (firing !== undefined) return reportEarly(firing, reported)
   const state = stateOf(alarm, timers, snapshot.outcome)
-  if (hasTimedOut(snapshot) && isCurrent(snapshot, said)) return reportLate(snapshot, said, context)
-  const verb = said.ok ? 'complete' : 'fail'
+  if (hasTimedOut(snapshot) && isCurrent(snapshot, reported)) return reportLate(snapshot, reported, context)
+  const verb = reported.ok ? 'complete' : 'fail'
   if (isEnd(state)) {
     throw new WakefulError('alarm.ended', { verb, status: state })
   }
   throw new WakefulError(recurs(alarm) ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
 }
 
-function pick(snapshot: Snapshot, said: Report, fits: (timer: Timer) => boolean): Timer | undefined {
+function pick(snapshot: Snapshot, reported: Report, fits: (timer: Timer) => boolean): Timer | undefined {
   const named = (timer: Timer) =>
-    said.occurrenceId === undefined || occurrenceId(snapshot.alarm, timer) === said.occurrenceId
+    reported.occurrenceId === undefined || occurrenceId(snapshot.alarm, timer) === reported.occurrenceId
   const found = snapshot.timers.filter((timer) => fits(timer) && named(timer))
   return found.sort((a, b) => a.scheduledFor - b.scheduledFor)[0]
 }
 
-/** A recurring alarm goes on after one of its occurrences has timed out; its summary remembers. */
+/** A recurring alarm goes on after one of its occurrences has timed out; its summary shows it. */
 function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
   if (recurs(alarm)) return outcome?.status === null && outcome.result === TIMED_OUT
   return stateOf(alarm, timers, outcome) === 'timed_out'
 }
 
-/** Whether the report is about the occurrence the alarm ended with, as far as it says. */
-function isCurrent({ alarm }: Snapshot, said: Report): boolean {
-  return said.occurrenceId === undefined || said.occurrenceId.startsWith(`${alarm.id}-${alarm.generation}-`)
+/** Whether the report can be about the occurrence that the alarm ended with. */
+function isCurrent({ alarm }: Snapshot, reported: Report): boolean {
+  return (
+    reported.occurrenceId === undefined ||
+    reported.occurrenceId.startsWith(`${alarm.id}-${alarm.generation}-`)
+  )
 }
 
-function reportAwaited(snapshot: Snapshot, timer: Timer, said: Report, context: Context): Change {
+function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, context: Context): Change {
   const { alarm } = snapshot
-  const held = { alarm, timer, others: snapshot.timers }
+  const loaded = { alarm, timer, others: snapshot.timers }
   const startedAt = timer.startedAt ?? timer.scheduledFor
-  if (!said.ok)
-    return known(failed(held, { firedAt: startedAt, endedAt: context.now, error: said.text }, context))
+  if (!reported.ok)
+    return known(failed(loaded, { firedAt: startedAt, endedAt: context.now, error: reported.text }, context))
   const durationMs = context.now - startedAt
   const outcome = {
     ...(snapshot.outcome ?? NO_OUTCOME),
     completedAt: context.now,
     durationMs,
-    result: said.text,
+    result: reported.text,
     lastError: null,
     failureCount: timer.attempt,
     attempts: timer.attempt + 1,
   }
   const events = [
-    occurrenceRecord('alarm.completed', timer, context.now, { result: said.text, duration_ms: durationMs }),
+    occurrenceRecord('alarm.completed', timer, context.now, {
+      result: reported.text,
+      duration_ms: durationMs,
+    }),
   ]
-  return known(close(held, { outcome, events }, 'reported', context))
+  return known(close(loaded, { outcome, events }, 'reported', context))
 }
 
-/** The settle of the delivery, which is still to come, will find what was said. */
-function reportEarly(timer: Timer, said: Report): Change {
-  return { markEdited: [timer.id], reports: [{ id: timer.id, ok: said.ok, text: said.text }] }
+/** The delivery is not settled yet: its settle will find the report. */
+function reportEarly(timer: Timer, reported: Report): Change {
+  return { markEdited: [timer.id], reports: [{ id: timer.id, ok: reported.ok, text: reported.text }] }
 }
 
-/** A report after the time-out is kept, and the alarm is what it says. */
-function reportLate(snapshot: Snapshot, said: Report, context: Context): Change {
+/** A report after the timeout replaces the outcome. */
+function reportLate(snapshot: Snapshot, reported: Report, context: Context): Change {
   const { alarm } = snapshot
   const outcome = snapshot.outcome ?? NO_OUTCOME
-  const ended = said.ok ? 'completed' : 'failed'
-  const durationMs = said.ok && outcome.startedAt !== null ? context.now - outcome.startedAt : null
-  const result = said.ok ? said.text : `FAILED: ${said.text} (after ${outcome.attempts} attempts)`
-  const data = said.ok
-    ? { result: said.text, duration_ms: durationMs, late: true }
-    : { error: said.text, late: true }
+  const ended = reported.ok ? 'completed' : 'failed'
+  const durationMs = reported.ok && outcome.startedAt !== null ? context.now - outcome.startedAt : null
+  const result = reported.ok ? reported.text : `FAILED: ${reported.text} (after ${outcome.attempts} attempts)`
+  const data = reported.ok
+    ? { result: reported.text, duration_ms: durationMs, late: true }
+    : { error: reported.text, late: true }
   return {
     outcome: {
       ...outcome,
@@ -101,9 +107,9 @@ function reportLate(snapshot: Snapshot, said: Report, context: Context): Change 
       result,
       completedAt: context.now,
       durationMs,
-      lastError: said.ok ? null : said.text,
+      lastError: reported.ok ? null : reported.text,
     },
-    events: [alarmRecord(said.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
+    events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
     tally: recurs(alarm) ? { from: null, to: null, durationMs } : tallyOf('timed_out', ended, durationMs),
   }
 }

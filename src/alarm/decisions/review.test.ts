@@ -9,7 +9,7 @@ const NOW = Date.parse('2026-06-01T00:00:00Z')
 const HOUR = 3_600_000
 const context = { now: NOW, random: () => 0, newId: () => 'new' }
 
-function standing(when: When, changed: Partial<Timer>) {
+function dueTimer(when: When, changed: Partial<Timer>) {
   const resolved = resolveWhen(when, { now: NOW, timezone: 'Europe/Rome' })
   const target = { kind: 'handler', name: 'x', pool: 'app' }
   const shop = { limits: DEFAULT_LIMITS, defaults: DEFAULTS, target: () => target, newId: () => 'id' }
@@ -19,24 +19,24 @@ function standing(when: When, changed: Partial<Timer>) {
 }
 
 test('a timer that stands right is left alone', () => {
-  expect(reviewed(...standing({ cron: '0 9 * * *' }, {}), context)).toBeNull()
-  expect(reviewed(...standing('tomorrow at 9am', {}), context)).toBeNull()
+  expect(reviewed(...dueTimer({ cron: '0 9 * * *' }, {}), context)).toBeNull()
+  expect(reviewed(...dueTimer('tomorrow at 9am', {}), context)).toBeNull()
 })
 
 test('new zone data moves it to the same wall time', () => {
   const at = Date.parse('2026-06-01T08:00:00Z')
-  const change = reviewed(...standing({ cron: '0 9 * * *' }, { scheduledFor: at, zoneOffset: HOUR }), context)
+  const change = reviewed(...dueTimer({ cron: '0 9 * * *' }, { scheduledFor: at, zoneOffset: HOUR }), context)
   expect(change?.move).toMatchObject([{ scheduledFor: at - HOUR, wakeAt: at - HOUR, zoneOffset: 2 * HOUR }])
 })
 
 test('never to where another has fired: it would bear its name', () => {
   const at = Date.parse('2026-06-01T09:00:00Z')
   const place = { scheduledFor: at, zoneOffset: HOUR, floor: at - HOUR }
-  expect(reviewed(...standing({ cron: '0 9,10 * * *' }, place), context)).toBeNull()
+  expect(reviewed(...dueTimer({ cron: '0 9,10 * * *' }, place), context)).toBeNull()
 })
 
 test('what has come due and waits is not moved any more', () => {
   const at = Date.parse('2026-06-01T08:00:00Z')
   const place = { scheduledFor: at, zoneOffset: HOUR, waiting: 'handler' as const }
-  expect(reviewed(...standing({ cron: '0 9 * * *' }, place), context)).toBeNull()
+  expect(reviewed(...dueTimer({ cron: '0 9 * * *' }, place), context)).toBeNull()
 })

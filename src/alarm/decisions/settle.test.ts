@@ -12,7 +12,7 @@ const times = { firedAt: NOW + HOUR + 3, endedAt: NOW + HOUR + 8 }
 const delivered: DeliveryOutcome = { kind: 'delivered', ...times, report: null }
 const failed: DeliveryOutcome = { kind: 'failed', ...times, error: 'broken' }
 
-function held(
+function loaded(
   when: When,
   options: SetOptions = {},
   changed: { alarm?: Partial<Alarm>; timer?: Partial<Timer>; others?: Timer[] | null } = {},
@@ -51,7 +51,7 @@ const types = (change: ReturnType<typeof settle>) => change!.events!.map(({ type
 
 describe('a once alarm', () => {
   test('that was delivered is fired, with its times', () => {
-    const change = settle(held(once), delivered, context)!
+    const change = settle(loaded(once), delivered, context)!
     expect(change).toMatchObject({
       remove: [1],
       outcome: {
@@ -74,7 +74,7 @@ describe('a once alarm', () => {
   })
 
   test('that awaits its report stays, with a timer for it', () => {
-    const change = settle(held(once, { ack: 'report', completionTimeout: '5m' }), delivered, context)!
+    const change = settle(loaded(once, { ack: 'report', completionTimeout: '5m' }), delivered, context)!
     expect(change).toMatchObject({
       move: [{ id: 1, kind: 'report', wakeAt: context.now + 300_000, startedAt: times.firedAt }],
       outcome: { status: null, completedAt: null, durationMs: null },
@@ -84,7 +84,7 @@ describe('a once alarm', () => {
   })
 
   test('whose handler reported is completed at once, with both records', () => {
-    const change = settle(held(once, { ack: 'report' }), { ...delivered, report: 'done' }, context)
+    const change = settle(loaded(once, { ack: 'report' }), { ...delivered, report: 'done' }, context)
     expect(change).toMatchObject({ outcome: { status: 'completed', result: 'done' } })
     expect(types(change)).toEqual(['alarm.fired', 'alarm.completed'])
   })
@@ -95,7 +95,7 @@ describe('a once alarm', () => {
     [2, 20_000],
     [3, 40_000],
   ])('that failed after %i failures waits %i ms', (attempt, wait) => {
-    const change = settle(held(once, {}, { timer: { attempt } }), failed, context)!
+    const change = settle(loaded(once, {}, { timer: { attempt } }), failed, context)!
     expect(change).toMatchObject({
       move: [{ kind: 'retry', wakeAt: context.now + wait, attempt: attempt + 1 }],
       outcome: {
@@ -109,12 +109,12 @@ describe('a once alarm', () => {
   })
 
   test('adds up to a tenth of chance to the wait', () => {
-    const change = settle(held(once), failed, { ...context, random: () => 0.999_999 })
+    const change = settle(loaded(once), failed, { ...context, random: () => 0.999_999 })
     expect(change!.move![0]!.wakeAt).toBe(context.now + 5_500)
   })
 
-  test('that used its tries up has failed', () => {
-    const change = settle(held(once, { maxFailures: 3 }, { timer: { attempt: 2 } }), failed, context)
+  test('that used up its attempts has failed', () => {
+    const change = settle(loaded(once, { maxFailures: 3 }, { timer: { attempt: 2 } }), failed, context)
     expect(change).toMatchObject({
       remove: [1],
       outcome: {
@@ -129,13 +129,13 @@ describe('a once alarm', () => {
   })
 
   test('whose target refuses for good is not tried again', () => {
-    expect(settle(held(once), { ...failed, final: true }, context)).toMatchObject({
+    expect(settle(loaded(once), { ...failed, final: true }, context)).toMatchObject({
       outcome: { status: 'failed' },
     })
   })
 
   test('whose target is gone ends cancelled, with the record of its failure', () => {
-    const change = settle(held(once), { ...failed, gone: true }, context)
+    const change = settle(loaded(once), { ...failed, gone: true }, context)
     expect(change).toMatchObject({
       remove: [1],
       outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempts)' },
@@ -145,11 +145,11 @@ describe('a once alarm', () => {
   })
 
   test('that its target takes no earlier waits till then, uncounted, and is not taken for missed', () => {
-    const change = settle(held(once), { kind: 'released', until: NOW + 2 * HOUR }, context)
+    const change = settle(loaded(once), { kind: 'released', until: NOW + 2 * HOUR }, context)
     expect(change).toEqual({
       move: [expect.objectContaining({ id: 1, wakeAt: NOW + 2 * HOUR, waiting: 'handler', attempt: 0 })],
     })
-    const paused = held(once, {}, { alarm: { pausedAt: NOW } })
+    const paused = loaded(once, {}, { alarm: { pausedAt: NOW } })
     expect(settle(paused, { kind: 'released', until: NOW + 2 * HOUR }, context)).toMatchObject({
       move: [{ wakeAt: null, waiting: 'paused' }],
     })
@@ -161,12 +161,12 @@ describe('a once alarm', () => {
     ['beyond a day', 10 * 86_400_000, 86_400_000],
     ['for at once', 0, 0],
   ])('honours a wish to be retried %s', (_, retryAfterMs, wait) => {
-    const change = settle(held(once), { ...failed, retryAfterMs }, context)
+    const change = settle(loaded(once), { ...failed, retryAfterMs }, context)
     expect(change!.move![0]!.wakeAt).toBe(context.now + wait)
   })
 
   test('keeps the first attempt’s start over its retries', () => {
-    const change = settle(held(once, {}, { timer: { attempt: 1, startedAt: NOW } }), delivered, context)
+    const change = settle(loaded(once, {}, { timer: { attempt: 1, startedAt: NOW } }), delivered, context)
     expect(change!.outcome).toMatchObject({
       startedAt: NOW,
       lastFiredAt: times.firedAt,
@@ -176,13 +176,13 @@ describe('a once alarm', () => {
   })
 
   test('that was handed back stays as it is, one version on', () => {
-    expect(settle(held(once), { kind: 'released' }, context)).toMatchObject({
+    expect(settle(loaded(once), { kind: 'released' }, context)).toMatchObject({
       move: [{ id: 1, kind: 'due', wakeAt: NOW + HOUR, attempt: 0 }],
     })
   })
 
   test('whose process was lost is tried again at once, and it counts', () => {
-    const change = settle(held(once), { kind: 'lost' }, context)
+    const change = settle(loaded(once), { kind: 'lost' }, context)
     expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: context.now, attempt: 1 }] })
   })
 
@@ -190,7 +190,7 @@ describe('a once alarm', () => {
   test.each<DeliveryOutcome>([{ kind: 'lost' }, failed])(
     'is tried again no earlier than its instant, though the clock was set back since ($kind)',
     (delivery) => {
-      const change = settle(held(once), delivery, { ...context, now: NOW + HOUR - 60_000 })
+      const change = settle(loaded(once), delivery, { ...context, now: NOW + HOUR - 60_000 })
       expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: NOW + HOUR, attempt: 1 }] })
     },
   )
@@ -198,13 +198,13 @@ describe('a once alarm', () => {
 
 describe('a recurring alarm', () => {
   test('goes on to the next instant of its rule, whatever the delay was (calendar-true)', () => {
-    const change = settle(held(hourly), delivered, { ...context, now: NOW + HOUR + 59_000 })
+    const change = settle(loaded(hourly), delivered, { ...context, now: NOW + HOUR + 59_000 })
     expect(change).toMatchObject({ move: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR, tick: 2 }] })
     expect(change!.tally).toEqual({ from: null, to: null, durationMs: 5 })
   })
 
   test('keeps a failed occurrence open beside its next one', () => {
-    const change = settle(held(hourly), failed, context)
+    const change = settle(loaded(hourly), failed, context)
     expect(change).toMatchObject({
       move: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR }],
       add: [{ kind: 'retry', scheduledFor: NOW + HOUR, attempt: 1 }],
@@ -212,7 +212,7 @@ describe('a recurring alarm', () => {
   })
 
   test('records a failure for good and moves on', () => {
-    const change = settle(held(hourly, { maxFailures: 1 }), failed, context)
+    const change = settle(loaded(hourly, { maxFailures: 1 }), failed, context)
     expect(change).toMatchObject({
       move: [{ kind: 'due', wakeAt: NOW + 2 * HOUR }],
       outcome: { status: null, lastError: 'broken', failureCount: 1 },
@@ -221,14 +221,14 @@ describe('a recurring alarm', () => {
   })
 
   test('parks its next occurrence where it was paused meanwhile', () => {
-    const change = settle(held(hourly, {}, { alarm: { pausedAt: NOW } }), delivered, context)
+    const change = settle(loaded(hourly, {}, { alarm: { pausedAt: NOW } }), delivered, context)
     expect(change!.move).toMatchObject([{ wakeAt: null, waiting: 'paused', scheduledFor: NOW + 2 * HOUR }])
   })
 
   test('must look at its other timers before it ends', () => {
     const last = { every: '1h', count: 1 }
-    expect(settle(held(last), delivered, context)).toBeNull()
-    expect(settle(held(last, {}, { others: [] }), delivered, context)).toMatchObject({
+    expect(settle(loaded(last), delivered, context)).toBeNull()
+    expect(settle(loaded(last, {}, { others: [] }), delivered, context)).toMatchObject({
       remove: [1],
       outcome: { status: 'completed' },
       tally: { from: 'pending', to: 'completed' },
@@ -236,23 +236,23 @@ describe('a recurring alarm', () => {
   })
 
   test('does not end while an earlier occurrence is open', () => {
-    const { timer } = held(hourly)
+    const { timer } = loaded(hourly)
     const open = { ...timer, id: 2, kind: 'retry' as const }
-    const change = settle(held({ every: '1h', count: 1 }, {}, { others: [open] }), delivered, context)
+    const change = settle(loaded({ every: '1h', count: 1 }, {}, { others: [open] }), delivered, context)
     expect(change!.remove).toEqual([1])
     expect(change!.tally).toEqual({ from: null, to: null, durationMs: 5 })
   })
 
   test('lets the queued occurrence go when the open one ends', () => {
     const queued = {
-      ...held(hourly).timer,
+      ...loaded(hourly).timer,
       id: 2,
       wakeAt: null,
       waiting: 'overlap' as const,
       scheduledFor: NOW + 2 * HOUR,
     }
     const options = { overlap: 'queue' as const, ack: 'report' as const }
-    const open = held(hourly, options, { timer: { kind: 'retry' }, others: [queued] })
+    const open = loaded(hourly, options, { timer: { kind: 'retry' }, others: [queued] })
     const change = settle(open, { ...delivered, report: 'done' }, context)
     expect(change).toMatchObject({ remove: [1], move: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
   })
@@ -260,11 +260,11 @@ describe('a recurring alarm', () => {
 
 describe('a recurring alarm whose target is gone', () => {
   const gone = { ...failed, gone: true }
-  const other = (fields: Partial<Timer>) => ({ ...held(hourly).timer, id: 2, ...fields })
+  const other = (fields: Partial<Timer>) => ({ ...loaded(hourly).timer, id: 2, ...fields })
 
   test('is looked up whole first, and ends where nothing else is open', () => {
-    expect(settle(held(hourly), gone, context)).toBeNull()
-    const change = settle(held(hourly, {}, { others: [] }), gone, context)
+    expect(settle(loaded(hourly), gone, context)).toBeNull()
+    const change = settle(loaded(hourly, {}, { others: [] }), gone, context)
     expect(change).toMatchObject({ remove: [1], outcome: { status: 'cancelled' } })
     expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])
   })
@@ -272,14 +272,18 @@ describe('a recurring alarm whose target is gone', () => {
   test('drops its next occurrence and what waits for another try, which gets its record', () => {
     const due = other({ id: 2, wakeAt: NOW + 2 * HOUR })
     const retry = other({ id: 3, kind: 'retry', wakeAt: NOW + 3 * HOUR, scheduledFor: NOW })
-    const change = settle(held(hourly, {}, { timer: { kind: 'retry' }, others: [due, retry] }), gone, context)
+    const change = settle(
+      loaded(hourly, {}, { timer: { kind: 'retry' }, others: [due, retry] }),
+      gone,
+      context,
+    )
     expect(change).toMatchObject({ remove: [1, 2, 3], outcome: { status: 'cancelled' } })
     expect(types(change)).toEqual(['alarm.failed', 'alarm.skipped', 'alarm.cancelled'])
   })
 
   test('lets what may be in flight end first, as after a user’s cancel', () => {
-    const flying = other({ id: 2, kind: 'forced', wakeAt: context.now - 1 })
-    const change = settle(held(hourly, {}, { others: [flying] }), gone, context)
+    const inFlight = other({ id: 2, kind: 'forced', wakeAt: context.now - 1 })
+    const change = settle(loaded(hourly, {}, { others: [inFlight] }), gone, context)
     expect(change).toMatchObject({
       remove: [1],
       markEdited: [2],
@@ -302,7 +306,7 @@ describe('what happened to the alarm meanwhile', () => {
     ['recurring, failed', hourly, failed, 'cancelled', ['alarm.failed', 'alarm.cancelled']],
     ['recurring, lost', hourly, { kind: 'lost' }, 'cancelled', ['alarm.skipped', 'alarm.cancelled']],
   ] as const)('a cancel ends it without retry or recurrence: %s', (_, when, delivery, status, events) => {
-    const change = settle(held(when, {}, cancelled), delivery, context)
+    const change = settle(loaded(when, {}, cancelled), delivery, context)
     expect(change).toMatchObject({ remove: [1] })
     expect(change!.status ?? change!.outcome?.status).toBe(status)
     expect(change!.add).toBeUndefined()
@@ -313,13 +317,13 @@ describe('what happened to the alarm meanwhile', () => {
     'a try after a failed report: $kind',
     (delivery) => {
       const timer = { kind: 'retry', delivered: true } as const
-      const change = settle(held(hourly, { ack: 'report' }, { ...cancelled, timer }), delivery, context)
+      const change = settle(loaded(hourly, { ack: 'report' }, { ...cancelled, timer }), delivery, context)
       expect(types(change)).toEqual(['alarm.cancelled'])
     },
   )
 
   test('a cancel ends an alarm that would have awaited its report', () => {
-    const change = settle(held(once, { ack: 'report' }, cancelled), delivered, context)
+    const change = settle(loaded(once, { ack: 'report' }, cancelled), delivered, context)
     expect(change).toMatchObject({
       outcome: { status: 'cancelled' },
       tally: { from: 'pending', to: 'cancelled' },
@@ -333,7 +337,7 @@ describe('what happened to the alarm meanwhile', () => {
     [{ kind: 'lost' }, 'alarm.skipped'],
   ] as const)('a reschedule leaves it nothing but its record: %o', (delivery, type) => {
     const change = settle(
-      held(once, {}, { alarm: { generation: 2 }, timer: { generation: 1 } }),
+      loaded(once, {}, { alarm: { generation: 2 }, timer: { generation: 1 } }),
       delivery,
       context,
     )!
@@ -347,7 +351,7 @@ describe('what happened to the alarm meanwhile', () => {
     [false, delivered, null],
   ] as const)('an early report (%s) is what came of it: %o', (ok, delivery, status) => {
     const change = settle(
-      held(once, { ack: 'report' }, { timer: { report: { ok, text: 'said' } } }),
+      loaded(once, { ack: 'report' }, { timer: { report: { ok, text: 'said' } } }),
       delivery,
       context,
     )
@@ -357,19 +361,19 @@ describe('what happened to the alarm meanwhile', () => {
 
 test('a fire to the log is its own record, with the payload byte for byte', () => {
   const options = { target: 'log', payload: { a: 1 }, message: 'hello' }
-  const draft = settle(held(once, options), delivered, context)!.events![0]!
+  const draft = settle(loaded(once, options), delivered, context)!.events![0]!
   expect(draft).toMatchObject({
     type: 'timer.due_time_reached',
     origin: 'scheduled',
     payload: '{"a":1}',
     data: { message: 'hello' },
   })
-  expect(settle(held(hourly, options), delivered, context)!.events![0]!.type).toBe('schedule.ticked')
+  expect(settle(loaded(hourly, options), delivered, context)!.events![0]!.type).toBe('schedule.ticked')
 })
 
 test('a dead-letter target gets an alarm of its own, due now, which starts no chain', () => {
   const options = { maxFailures: 1, onFailure: 'bury', key: 'k', idempotencyKey: 'i', payload: { a: 1 } }
-  const { alarm, timer } = settle(held(once, options), failed, context)!.spawn![0]!
+  const { alarm, timer } = settle(loaded(once, options), failed, context)!.spawn![0]!
   expect(alarm).toMatchObject({
     id: 'new',
     target: { name: 'bury' },

@@ -3,13 +3,13 @@ import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import { buildAlarm, FORCED_TICK, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
-import { type Triage, triage } from './triage.ts'
+import { type TriageFacts, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const HELD: Triage = { graceMs: MINUTE, canRun: true, isHeld: true, openCount: 0 }
-const FREE: Triage = { ...HELD, isHeld: false }
+const PAUSED: TriageFacts = { graceMs: MINUTE, canRun: true, isPaused: true, openCount: 0 }
+const FREE: TriageFacts = { ...PAUSED, isPaused: false }
 const at = (ms: number, random = 0) => ({ now: NOW + ms, random: () => random, newId: () => 'new' })
 
 function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {
@@ -32,15 +32,15 @@ describe('what an operator holds', () => {
     ['another try', {}, { kind: 'retry', attempt: 2 }],
     ['a fire by hand', {}, { kind: 'forced', tick: FORCED_TICK }],
   ] as const)('waits, and nothing is written to the log: %s', (_, options, changed) => {
-    const verdict = triage(due({ delay: '1h' }, options, changed), HELD, at(HOUR))
+    const decision = triage(due({ delay: '1h' }, options, changed), PAUSED, at(HOUR))
     const change = { move: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'operator_pause' }] }
-    expect(verdict).toEqual({ kind: 'settle', change })
+    expect(decision).toEqual({ kind: 'settle', change })
   })
 
   test('is looked at ever less often, and not all of it in one moment', () => {
     const wakeAt = (late: number, random = 0) => {
-      const verdict = triage(due({ delay: '1h' }), HELD, at(HOUR + late, random))
-      return verdict.kind === 'settle' ? verdict.change.move![0]!.wakeAt! - NOW - HOUR - late : null
+      const decision = triage(due({ delay: '1h' }), PAUSED, at(HOUR + late, random))
+      return decision.kind === 'settle' ? decision.change.move![0]!.wakeAt! - NOW - HOUR - late : null
     }
     expect([wakeAt(0), wakeAt(10 * MINUTE), wakeAt(100 * HOUR)]).toEqual([MINUTE, 10 * MINUTE, HOUR])
     expect(wakeAt(100 * HOUR, 0.5)).toBe(1.5 * HOUR)
@@ -48,10 +48,12 @@ describe('what an operator holds', () => {
 
   test('still ends when its report is overdue, and is given up when its alarm was cancelled', () => {
     const report = due({ delay: '1h' }, { ack: 'report' }, { kind: 'report', startedAt: NOW })
-    expect(triage(report, HELD, at(2 * HOUR))).toMatchObject({ change: { outcome: { status: 'timed_out' } } })
-    const held = due({ delay: '1h' })
-    const cancelled = { ...held, alarm: { ...held.alarm, cancelledAt: NOW } }
-    expect(triage(cancelled, HELD, at(HOUR))).toMatchObject({ change: { status: 'cancelled' } })
+    expect(triage(report, PAUSED, at(2 * HOUR))).toMatchObject({
+      change: { outcome: { status: 'timed_out' } },
+    })
+    const loaded = due({ delay: '1h' })
+    const cancelled = { ...loaded, alarm: { ...loaded.alarm, cancelledAt: NOW } }
+    expect(triage(cancelled, PAUSED, at(HOUR))).toMatchObject({ change: { status: 'cancelled' } })
   })
 
   test('has what it missed judged when it is let go', () => {

@@ -3,14 +3,14 @@ import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import { buildAlarm, FORCED_TICK, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
-import { type Triage, triage } from './triage.ts'
+import { type TriageFacts, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** No alarm keeps more open than this, whatever it allows. */
 const MANY = 100
-const FACTS: Triage = { graceMs: MINUTE, canRun: true, isHeld: false, openCount: 0 }
+const FACTS: TriageFacts = { graceMs: MINUTE, canRun: true, isPaused: false, openCount: 0 }
 const at = (ms: number) => ({ now: NOW + ms, random: () => 0, newId: () => 'new' })
 
 function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {
@@ -31,48 +31,51 @@ function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {})
   return { alarm, timer, others: [timer] }
 }
 
-/** What a verdict skips and fires, in short. */
-function told(verdict: ReturnType<typeof triage>) {
-  if (verdict.kind === 'look') return { kind: 'look' }
-  const skipped = verdict.change?.events?.find(({ type }) => type === 'alarm.skipped')?.data
-  const fires = verdict.kind === 'fire' ? verdict.timer.scheduledFor - NOW : undefined
-  const tick = verdict.kind === 'fire' ? verdict.timer.tick : undefined
+/** What a decision skips and fires, in short. */
+function told(decision: ReturnType<typeof triage>) {
+  if (decision.kind === 'look') return { kind: 'look' }
+  const skipped = decision.change?.events?.find(({ type }) => type === 'alarm.skipped')?.data
+  const fires = decision.kind === 'fire' ? decision.timer.scheduledFor - NOW : undefined
+  const tick = decision.kind === 'fire' ? decision.timer.tick : undefined
   return {
     fires,
     tick,
     skipped: skipped && [skipped.reason, skipped.count],
-    next: verdict.kind === 'settle' ? (verdict.change.move?.[0]?.wakeAt ?? null) : undefined,
-    ends: verdict.change?.status ?? verdict.change?.outcome?.status,
+    next: decision.kind === 'settle' ? (decision.change.move?.[0]?.wakeAt ?? null) : undefined,
+    ends: decision.change?.status ?? decision.change?.outcome?.status,
   }
 }
 
 describe('an occurrence whose take was never answered', () => {
   const isOver = { fires: undefined, tick: undefined, next: null }
   test('is not delivered once its alarm was moved', () => {
-    const held = due({ delay: '1m' })
-    const moved = { ...held, alarm: { ...held.alarm, generation: 2 } }
+    const loaded = due({ delay: '1m' })
+    const moved = { ...loaded, alarm: { ...loaded.alarm, generation: 2 } }
     expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
   })
 
   test('is not delivered once its alarm was cancelled', () => {
-    const held = due({ every: '1m' })
-    const cancelled = { ...held, alarm: { ...held.alarm, cancelledAt: NOW } }
+    const loaded = due({ every: '1m' })
+    const cancelled = { ...loaded, alarm: { ...loaded.alarm, cancelledAt: NOW } }
     const ends = 'cancelled'
     expect(told(triage(cancelled, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['cancelled', 1], ends })
   })
 
   test('waits while its alarm is paused, unless it is fired by hand', () => {
-    const held = due({ every: '1m' })
-    const paused = { ...held, alarm: { ...held.alarm, pausedAt: NOW } }
-    const verdict = triage(paused, FACTS, at(MINUTE))
-    expect(verdict).toMatchObject({ kind: 'settle', change: { move: [{ wakeAt: null, waiting: 'paused' }] } })
-    const forced = { ...paused, timer: { ...held.timer, tick: FORCED_TICK } }
+    const loaded = due({ every: '1m' })
+    const paused = { ...loaded, alarm: { ...loaded.alarm, pausedAt: NOW } }
+    const decision = triage(paused, FACTS, at(MINUTE))
+    expect(decision).toMatchObject({
+      kind: 'settle',
+      change: { move: [{ wakeAt: null, waiting: 'paused' }] },
+    })
+    const forced = { ...paused, timer: { ...loaded.timer, tick: FORCED_TICK } }
     expect(triage(forced, FACTS, at(MINUTE)).kind).toBe('fire')
   })
 
   test('is not tried again either', () => {
-    const held = due({ delay: '1m' }, {}, { kind: 'retry', attempt: 2 })
-    const moved = { ...held, alarm: { ...held.alarm, generation: 2 } }
+    const loaded = due({ delay: '1m' }, {}, { kind: 'retry', attempt: 2 })
+    const moved = { ...loaded, alarm: { ...loaded.alarm, generation: 2 } }
     expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
   })
 })
@@ -131,13 +134,13 @@ describe('a misfire', () => {
   })
 
   test('names the run it skipped by its first and last', () => {
-    const verdict = triage(due(every10), FACTS, at(65 * MINUTE))
-    if (verdict.kind !== 'fire') return expect.fail(verdict.kind)
-    expect(verdict.change!.events![0]).toMatchObject({
+    const decision = triage(due(every10), FACTS, at(65 * MINUTE))
+    if (decision.kind !== 'fire') return expect.fail(decision.kind)
+    expect(decision.change!.events![0]).toMatchObject({
       occurrence: `1-${NOW + 10 * MINUTE}`,
       data: { from: '2030-01-01T00:10:00.000Z', to: '2030-01-01T00:50:00.000Z', count: 5 },
     })
-    expect(verdict.timer.version).toBe(2)
+    expect(decision.timer.version).toBe(2)
   })
 
   test('counts a month of seconds exactly, by the calendar and by arithmetic', () => {
@@ -170,7 +173,7 @@ describe('a misfire', () => {
 describe('an open occurrence', () => {
   const open = { ...FACTS, openCount: 1 }
   const reports = { ack: 'report' } as const
-  test.each<[string, SetOptions, Triage, object]>([
+  test.each<[string, SetOptions, TriageFacts, object]>([
     ['skip', { ...reports, overlap: 'skip' }, open, { skipped: ['overlap', 1], next: NOW + 2 * HOUR }],
     ['queue', { ...reports, overlap: 'queue' }, open, { next: null }],
     ['allow', { ...reports, overlap: 'allow' }, open, { fires: HOUR }],
@@ -195,8 +198,8 @@ describe('an open occurrence', () => {
   })
 
   test('parks what is queued until the open one ends', () => {
-    const verdict = triage(due({ every: '1h' }, { ...reports, overlap: 'queue' }), open, at(HOUR))
-    expect(verdict).toEqual({
+    const decision = triage(due({ every: '1h' }, { ...reports, overlap: 'queue' }), open, at(HOUR))
+    expect(decision).toEqual({
       kind: 'settle',
       change: { move: [{ id: 1, wakeAt: null, waiting: 'overlap' }] },
     })
@@ -214,8 +217,8 @@ describe('a handler that is not here', () => {
     [20_000, 20_000],
     [HOUR, 300_000],
   ])('is looked for again after %i ms of lateness in %i ms', (late, wait) => {
-    const verdict = triage(due({ delay: '1h' }), { ...FACTS, canRun: false }, at(HOUR + late))
-    expect(verdict).toEqual({
+    const decision = triage(due({ delay: '1h' }), { ...FACTS, canRun: false }, at(HOUR + late))
+    expect(decision).toEqual({
       kind: 'settle',
       change: { move: [{ id: 1, wakeAt: NOW + HOUR + late + wait, waiting: 'handler' }] },
     })
@@ -223,8 +226,8 @@ describe('a handler that is not here', () => {
 })
 
 test('a fire to the log is settled without a delivery', () => {
-  const verdict = triage(due({ delay: '1h' }, { target: 'log' }), { ...FACTS, canRun: false }, at(HOUR))
-  expect(verdict).toMatchObject({
+  const decision = triage(due({ delay: '1h' }, { target: 'log' }), { ...FACTS, canRun: false }, at(HOUR))
+  expect(decision).toMatchObject({
     kind: 'settle',
     change: { remove: [1], events: [{ type: 'timer.due_time_reached' }] },
   })

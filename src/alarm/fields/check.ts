@@ -51,7 +51,7 @@ export type OptionFields = RecordFields & {
   readonly onFailure: Target | null
 }
 
-/** Checks the options of a call, and writes those that are given into a record. */
+/** Checks the options of a call, and writes those that are present into a record. */
 export function writeOptions(
   record: { -readonly [K in keyof OptionFields]?: OptionFields[K] },
   options: SetOptions,
@@ -130,12 +130,12 @@ function durationOf(name: string, value: unknown): number {
   return ms
 }
 
-/** A cap that is not given is raised to a base above the default cap. */
+/** An omitted cap is raised to a base above the default cap. */
 function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
   if (typeof value !== 'object' || value === null)
     throw new WakefulError('backoff.shape', {}, { field: 'backoff' })
-  const given = value as Partial<Backoff>
-  const baseMs = integerOf('backoff.baseMs', given.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
-  const capMs = given.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
+  const input = value as Partial<Backoff>
+  const baseMs = integerOf('backoff.baseMs', input.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
+  const capMs = input.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
   return { baseMs, capMs: integerOf('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
 }

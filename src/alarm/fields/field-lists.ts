@@ -11,7 +11,7 @@ import { ALARM_FIELDS, type Call, type Field } from './table.ts'
 
 const ALL = Object.entries<Field>(ALARM_FIELDS)
 
-/** A field that is one column: its name in the record, its column, and what the record has where it is not given. */
+/** A field that is one column: its name in the record, its column, and its value in the record when omitted. */
 export interface Column {
   readonly name: string
   readonly column: string
@@ -38,8 +38,8 @@ export const WIRE_NAMES = ALL.filter(([, { wire, writeOnly }]) => wire !== null 
 
 /** The options that a call takes over the network. */
 export function networkOptions(call: Call): readonly NetworkOption[] {
-  const taken = ALL.filter(([, { calls, libraryOnly }]) => calls?.includes(call) && !libraryOnly)
-  return taken.map(([name]) => name as NetworkOption)
+  const accepted = ALL.filter(([, { calls, libraryOnly }]) => calls?.includes(call) && !libraryOnly)
+  return accepted.map(([name]) => name as NetworkOption)
 }
 
 /** The fields that lists can filter by. */
@@ -54,8 +54,8 @@ export const FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, true
 
 /** Filters in the library's names, from those of JSON. */
 export function readFilters(wire: WireFilters): FieldFilters {
-  const given = FILTER_NAMES.map((name) => [name, wire[ALARM_FIELDS[name].wire]] as const)
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+  const input = FILTER_NAMES.map((name) => [name, wire[ALARM_FIELDS[name].wire]] as const)
+  return Object.fromEntries(input.filter(([, value]) => value !== undefined))
 }
 
 /** The default of an option as the reference has it; null where it is none, or empty. */

@@ -1,23 +1,23 @@
 import type { HolidayCalendar, Rule } from '../../time/index.ts'
 import type { OptionFields, Target } from '../fields/index.ts'
 
-/** Whose rows a call may see: every query carries both. */
+/** The tenant and owner of a call: every query filters by both. */
 export interface Scope {
   readonly tenant: string
   readonly owner: string
 }
 
-/** A target by its kind and name, as those name it who pause one; a webhook by its address, however that is written. */
+/** The name by which an operator pauses a target; a webhook is named by its normalized URL. */
 export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string {
   return `${kind} ${kind === 'webhook' && URL.canParse(name) ? addressOf(new URL(name)) : name}`
 }
 
-/** What of a URL is sent: an empty query is none. */
+/** The part of a URL that is sent; an empty query is dropped. */
 function addressOf(url: URL): string {
   return `${originOf(url)}${url.pathname}${url.search}`
 }
 
-/** Where a URL leads, in one form: a host is the same with the dot behind it that ends a full name. */
+/** The normalized host of a URL: a trailing dot makes no difference. */
 export function originOf({ origin }: URL): string {
   return origin.replace(/\.(?=(?::\d+)?$)/, '')
 }
@@ -28,18 +28,18 @@ export interface Alarm extends Scope, OptionFields {
   /** Grows with every reschedule, and is part of each occurrence's id. */
   readonly generation: number
   readonly rule: Rule
-  /** The calendars its rule names, as the store holds them: read with the record, never written with it. */
+  /** The calendars its rule names, as the store has them: read with the record, never written with it. */
   readonly calendars: readonly HolidayCalendar[]
   readonly createdAt: number
-  /** Strictly increases with every edit, so that a caller can say which version it saw. */
+  /** Strictly increases with every edit, so that a caller can name the version it has read. */
   readonly updatedAt: number
   readonly pausedAt: number | null
-  /** A cancel that came while an occurrence was firing: no retry, no recurrence. */
+  /** When it was cancelled while an occurrence was firing: no retry, no recurrence. */
   readonly cancelledAt: number | null
   readonly notes: readonly string[]
 }
 
-/** What most alarms have: no calendars at all. */
+/** No calendars, as most alarms. */
 export const NO_CALENDARS: readonly HolidayCalendar[] = []
 
 /** Whether the alarm has more than one occurrence. */
@@ -47,7 +47,7 @@ export function recurs(alarm: Alarm): boolean {
   return alarm.rule.kind !== 'once'
 }
 
-/** The calendars whose days its rule leaves out, by name. */
+/** The names of the calendars whose days the rule excludes. */
 export function calendarNames({ rule }: Alarm): readonly string[] {
   return rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
 }

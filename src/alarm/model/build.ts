@@ -3,7 +3,7 @@ import type { CalendarLookup, HolidayCalendar, Resolved, Rule } from '../../time
 import { blank, FIELD_COLUMNS, type FieldContext, type SetOptions, writeOptions } from '../fields/index.ts'
 import { type Alarm, NO_CALENDARS, type Scope } from './alarm.ts'
 
-/** What building an alarm needs from its surroundings. */
+/** What building an alarm needs. */
 export interface BuildContext extends FieldContext {
   readonly newId: () => string
   /** The calendars of the alarm's tenant. */
@@ -16,7 +16,7 @@ const OTHERS = [
   'updatedAt', 'pausedAt', 'cancelledAt', 'notes',
 ] as const // biome-ignore format: a list
 
-/** An alarm of which only the defaults are known. */
+/** An alarm with only the defaults. */
 const BLANK = blank<Alarm>([...OTHERS, ...FIELD_COLUMNS.map(({ name }) => name as keyof Alarm)])
 Object.assign(BLANK, Object.fromEntries(FIELD_COLUMNS.map(({ name, empty }) => [name, empty])))
 

@@ -5,16 +5,16 @@ import { NO_OUTCOME, type Outcome, type Tally } from './outcome.ts'
 import type { Serial } from './serial.ts'
 import type { EarlyReport, NewTimer, Timer } from './timer.ts'
 
-/** All that is known of one alarm at one moment of the store. */
+/** An alarm with its timers and summary, read at one moment. */
 export interface Snapshot {
   readonly alarm: Alarm
   readonly timers: readonly Timer[]
   readonly outcome: Outcome | null
-  /** Timers that an owner has recorded as being delivered now. */
+  /** Timers that a process has recorded as being delivered now. */
   readonly inFlight: ReadonlySet<Serial>
 }
 
-/** A timer's next place. Its version grows; what is not named stays. */
+/** New values of a timer. Its version grows; fields that are not named stay. */
 export interface TimerMove extends Partial<NewTimer> {
   readonly id: Serial
 }
@@ -27,9 +27,9 @@ export interface Change {
   readonly remove?: readonly Serial[]
   readonly move?: readonly TimerMove[]
   readonly add?: readonly NewTimer[]
-  /** In-flight timers whose settle must look at the alarm again. */
+  /** In-flight timers whose settle must read the alarm again. */
   readonly markEdited?: readonly Serial[]
-  /** What targets said of timers that are still in flight. */
+  /** Reports on timers that are still in flight. */
   readonly reports?: readonly ({ readonly id: Serial } & EarlyReport)[]
   /** Replaces the record: users' edits only. */
   readonly alarm?: Alarm
@@ -39,20 +39,20 @@ export interface Change {
   readonly outcome?: Outcome | null
   readonly events?: readonly EventDraft[]
   readonly tally?: Tally
-  /** Other alarms that come of this one: a dead-letter target's. */
+  /** New alarms that follow from this one: for a dead-letter target. */
   readonly spawn?: readonly { readonly alarm: Alarm; readonly timer: NewTimer }[]
 }
 
 const NONE: ReadonlySet<Serial> = new Set()
 
-/** The alarm as it is once it has been written for the first time. Stores number the rows, which callers do not see. */
+/** A new alarm after it was written. Stores number the rows; callers do not see the numbers. */
 export function newSnapshot(alarm: Alarm, timer: NewTimer): Snapshot {
   return { alarm, timers: [newRow(timer)], outcome: null, inFlight: NONE }
 }
 
 /**
- * The alarm as it is once this change has been written: what a call answers. Reading it again would cost another statement
- * and could show a later edit.
+ * The alarm after this change was written: the result of a call. Reading it again would cost another statement and could
+ * show a later edit.
  */
 export function snapshotAfter(snapshot: Snapshot, change: Change): Snapshot {
   const marked = new Set(change.markEdited)
@@ -86,7 +86,7 @@ function outcomeAfter(before: Outcome | null, { outcome = before, status }: Chan
   return status === undefined ? after : { ...(after ?? NO_OUTCOME), status }
 }
 
-/** What pure decisions need from the world: the moment, chance, and names for new rows. */
+/** What pure decisions need: the time, a random number, and ids for new rows. */
 export interface Context {
   readonly now: number
   /** From 0 to below 1. */

@@ -21,7 +21,7 @@ export const EVENT_TYPES = [
 /** A type of event that alarms write. */
 export type AlarmEventType = (typeof EVENT_TYPES)[number]
 
-/** A record to be appended with the change it tells of. */
+/** A record that is appended with the change. */
 export interface EventDraft {
   readonly type: AlarmEventType
   readonly origin: Origin
@@ -29,7 +29,7 @@ export interface EventDraft {
   readonly occurrence: string | null
   readonly at: number
   readonly data: Readonly<Record<string, unknown>>
-  /** The alarm's payload as it was given (JSON text), where the event carries it on. */
+  /** The alarm's payload (JSON text), if the event has it. */
   readonly payload?: string | null
 }
 
@@ -45,7 +45,7 @@ export const SKIP_REASONS = [
 ] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
-/** Whether an event is itself the fire of an alarm whose target is the log. */
+/** Whether the event is the delivery of an alarm whose target is the log. */
 export function isFire({ type }: Pick<EventDraft, 'type'>): boolean {
   return type === 'schedule.ticked' || type === 'timer.due_time_reached'
 }

@@ -3,16 +3,16 @@ export type IdMaker = (now: number) => string
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const POOL_BYTES = 4096
-/** The counter's room within a millisecond: 12 bits after the version and 6 of the next byte. */
+/** The counter within a millisecond: 12 bits after the version and 6 of the next byte. */
 const COUNTER_MAX = 0x3ffff
 
-/** A maker whose ids never go back, even when the clock does or a millisecond holds many. */
+/** Makes ids that never go back, even if the clock does or a millisecond has many. */
 export function idMaker(fill: (bytes: Uint8Array<ArrayBuffer>) => void): IdMaker {
   const pool = new Uint8Array(POOL_BYTES)
   let used = POOL_BYTES
   let lastMs = -1
   let counter = 0
-  // Written out once a millisecond, which may hold a thousand ids.
+  // Formatted once per millisecond, which may have a thousand ids.
   let time = ''
   const moveTo = (ms: number, count: number) => {
     lastMs = ms

@@ -32,7 +32,7 @@ export {
   STATES,
   type State,
   type Status,
-  shown,
+  statusOf,
   transition,
 } from './lifecycle.ts'
 export {

@@ -8,7 +8,7 @@ import {
   next,
   STATES,
   type State,
-  shown,
+  statusOf,
   transition,
 } from './lifecycle.ts'
 
@@ -96,5 +96,5 @@ test('says in a refusal what was asked and how the alarm stands', () => {
 })
 
 test('shows awaiting as fired, and every other state as itself', () => {
-  expect(STATES.map(shown)).toEqual(STATES.map((state) => (state === 'awaiting' ? 'fired' : state)))
+  expect(STATES.map(statusOf)).toEqual(STATES.map((state) => (state === 'awaiting' ? 'fired' : state)))
 })

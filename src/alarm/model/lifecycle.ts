@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 
-/** Where an alarm stands. `awaiting` (its report) is shown to users as `fired`. */
+/** The state of an alarm. Users see `awaiting` (its report) as `fired`. */
 export const STATES = [
   'active',
   'paused',
@@ -25,9 +25,9 @@ export type EndStatus = Exclude<Status, 'active' | 'paused'>
 export const EVENTS = {
   delivered: 'an attempt succeeded, and delivery is all that was asked',
   delivered_unreported: 'an attempt succeeded, and the report is awaited',
-  attempt_failed: 'an attempt failed, or its report said so, and tries are left',
-  exhausted: 'an attempt failed, or its report said so, and no tries are left',
-  target_gone: 'its target says that it is gone for good',
+  attempt_failed: 'an attempt failed, or its report said so, and attempts are left',
+  exhausted: 'an attempt failed, or its report said so, and no attempts are left',
+  target_gone: 'its target is gone for good',
   missed: 'its instant passed unseen and its misfire policy is skip',
   ran_out: 'a recurring alarm has no further instant and nothing open',
   reported: 'the target reported success',
@@ -129,15 +129,15 @@ export function transition(state: State, event: LifecycleEvent, recurring: boole
   const named = verb ?? event.replaceAll('_', ' ')
   if (cell === 'already_ended') throw new WakefulError('alarm.ended', { verb: named, status: state })
   if (event === 'retry') throw new WakefulError('alarm.not_retryable', { status: state })
-  throw new WakefulError('alarm.wrong_status', { verb: named, status: shown(state) })
+  throw new WakefulError('alarm.wrong_status', { verb: named, status: statusOf(state) })
 }
 
 function isRefusal(cell: Cell): cell is Refusal {
   return cell === 'already_ended' || cell === 'conflict'
 }
 
-/** The status a state is shown as. */
-export function shown(state: State): Status {
+/** The status that users see. */
+export function statusOf(state: State): Status {
   return state === 'awaiting' ? 'fired' : state
 }
 

@@ -2,9 +2,9 @@ import { type Alarm, recurs } from './alarm.ts'
 import type { EndStatus, State } from './lifecycle.ts'
 import type { NewTimer } from './timer.ts'
 
-/** What came of the alarm's newest occurrence: the summary that makes lists and figures fast. */
+/** The outcome of the alarm's newest occurrence: a summary that keeps lists and stats fast. */
 export interface Outcome {
-  /** How the alarm ended; null while it lives. */
+  /** How the alarm ended; null while it is live. */
   readonly status: EndStatus | null
   readonly startedAt: number | null
   readonly lastFiredAt: number | null
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly attempts: number
 }
 
-/** An outcome of which nothing has happened yet. */
+/** The outcome before anything has happened. */
 export const NO_OUTCOME: Outcome = {
   status: null,
   startedAt: null,
@@ -51,7 +51,7 @@ export function tallyOf(from: State, to: State, durationMs: number | null): Tall
   return { from: bucketOf(from), to: bucketOf(to), durationMs }
 }
 
-/** Where an alarm stands, from its record, its timers and its outcome. */
+/** The state of an alarm, from its record, its timers and its outcome. */
 export function stateOf(alarm: Alarm, timers: readonly NewTimer[], outcome: Outcome | null): State {
   if (outcome !== null && outcome.status !== null) return outcome.status
   if (

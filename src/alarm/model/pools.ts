@@ -6,12 +6,12 @@ export const BUILT_IN_POOL = 'wakeful'
 /** The pool of an application's handlers where it names none. */
 export const DEFAULT_POOL = 'app'
 
-/** So many pools alarms may name in one store: each has a clock of its own, which is looked after whether or not anybody runs it. */
+/** The number of pools that alarms may create in one store: each one costs shards and heartbeat work. */
 export const POOLS_MAX = 100
 
 const ALWAYS: ReadonlySet<string> = new Set([BUILT_IN_POOL, DEFAULT_POOL])
 
-/** Whether an alarm may make this many more pools, where so many are there. Those that have a name of Wakeful's own are always made. */
+/** Whether alarms may create this many more pools. Wakeful's own pools are always created. */
 export function assertPoolsFit(fresh: readonly string[], known: number): void {
   const named = fresh.filter((pool) => !ALWAYS.has(pool))
   if (named.length === 0 || known + named.length <= POOLS_MAX) return

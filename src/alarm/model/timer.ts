@@ -3,15 +3,15 @@ import type { Alarm } from './alarm.ts'
 import type { Serial } from './serial.ts'
 
 /**
- * What a timer waits for: the next occurrence (`due`), one asked for by hand (`forced`), another try at an
- * occurrence that failed (`retry`), or the report of one that was delivered (`report`).
+ * What a timer waits for: the next occurrence (`due`), one fired by hand (`forced`), the next attempt at an occurrence that
+ * failed (`retry`), or the report on one that was delivered (`report`).
  */
 export type TimerKind = 'due' | 'forced' | 'retry' | 'report'
 
-/** Why a timer has no place in the queue, or a later one than its instant. */
+/** Why a timer has no wake time, or a later one than its instant. */
 export type Waiting = 'paused' | 'overlap' | 'handler' | 'operator_pause'
 
-/** A pending wake, before a store gave it an id. */
+/** A pending wake, before a store has numbered it. */
 export interface NewTimer {
   readonly kind: TimerKind
   /** The next moment at which the engine must look at this row; null while it is parked. */
@@ -19,30 +19,30 @@ export interface NewTimer {
   /** The instant of the occurrence, which names it. */
   readonly scheduledFor: number
   /**
-   * The rule's own instant, where days off made another of it: of a rule that moves, the one that was moved; of one that
-   * skips, the first of the skipped, which are written to the log when this comes due. Null where it is `scheduledFor`.
+   * The rule's own instant, where days off changed it: for a rule that moves, the instant that was moved; for one that
+   * skips, the first skipped instant, which is recorded when this comes due. Null where it is `scheduledFor`.
    */
   readonly nominal: number | null
-  /** The offset of its zone under which the rule's instant was found; null where the wall clock has no part in it. */
+  /** The zone's offset by which the rule's instant was found; null where it does not depend on the wall clock. */
   readonly zoneOffset: number | null
   /**
-   * Nothing of this alarm fires at or before this instant any more: where the one before fired, or when it was set. A
-   * review never goes behind it. Null where there is nothing to review.
+   * No occurrence of this alarm fires at or before this instant: the previous one, or when it was set. A review never moves
+   * a timer behind it. Null where there is nothing to review.
    */
   readonly floor: number | null
   /** Which occurrence of its alarm this is, from 1; skipped ones count. See FORCED_TICK. */
   readonly tick: number
   readonly generation: number
-  /** Attempts that were made and failed. */
+  /** The number of failed attempts. */
   readonly attempt: number
   /** When the first attempt at this occurrence began. */
   readonly startedAt: number | null
   readonly waiting: Waiting | null
-  /** Whether the log tells of its delivery already: a failed report may lead to another one. */
+  /** Whether the log has the record of its delivery: a failed report may lead to another delivery. */
   readonly delivered: boolean
 }
 
-/** What the target said of an occurrence before its delivery was settled. */
+/** A report that arrived before its delivery was settled. */
 export interface EarlyReport {
   readonly ok: boolean
   readonly text: string
@@ -52,14 +52,14 @@ export interface EarlyReport {
 export interface Timer extends NewTimer {
   readonly id: Serial
   readonly shard: number
-  /** Grows with every settle: an outcome is void unless it names the version it was taken at. */
+  /** Grows with every settle: an outcome is void unless it names the version that was claimed. */
   readonly version: number
-  /** The alarm changed while this was in flight: its settle must look again. */
+  /** The alarm changed while this was in flight: its settle must read it again. */
   readonly edited: boolean
   readonly report: EarlyReport | null
 }
 
-/** The tick of an occurrence that a user asked for by hand: it is none of the rule's. */
+/** The tick of an occurrence that a user fired by hand: it is not one of the rule's. */
 export const FORCED_TICK = 0
 
 /** An occurrence's name within its alarm; the generation keeps an upsert to the same instant from repeating it. */
@@ -73,7 +73,7 @@ export function occurrenceId(alarm: Pick<Alarm, 'id'>, timer: NewTimer): string 
   return `${alarm.id}-${occurrenceName(timer)}`
 }
 
-/** A timer at an instant that comes of no rule: asked for by hand, or made by Wakeful itself. */
+/** A timer at an instant that no rule produced: fired by hand, or made by Wakeful itself. */
 export function timerAt(alarm: Alarm, at: number): NewTimer {
   return {
     kind: 'due',

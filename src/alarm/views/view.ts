@@ -1,6 +1,6 @@
 import type { Rule } from '../../time/index.ts'
 import { blank, FIELD_COLUMNS, PLAIN_NAMES, type PlainFields } from '../fields/index.ts'
-import { NO_OUTCOME, type Snapshot, shown, stateOf } from '../model/index.ts'
+import { NO_OUTCOME, type Snapshot, stateOf, statusOf } from '../model/index.ts'
 
 /** An alarm as users see it. */
 export interface AlarmView extends PlainFields {
@@ -38,7 +38,7 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
   view.tenant = alarm.tenant
   view.owner = alarm.owner
   view.kind = rule.kind
-  view.status = shown(stateOf(alarm, timers, snapshot.outcome))
+  view.status = statusOf(stateOf(alarm, timers, snapshot.outcome))
   view.rule = rule
   view.timezone = rule.timezone
   view.nextFireAt = view.status === 'active' ? nextFireAt(snapshot) : null

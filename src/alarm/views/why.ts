@@ -1,5 +1,5 @@
 import { describe, formatInstant, humanizeDuration } from '../../time/index.ts'
-import { type Snapshot, type Status, shown, stateOf, type Timer } from '../model/index.ts'
+import { type Snapshot, type Status, stateOf, statusOf, type Timer } from '../model/index.ts'
 
 /** One thing that happened, in words. */
 export interface StoryLine {
@@ -28,17 +28,17 @@ export interface StoryEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What the story needs to know of the world around the alarm. */
-export interface Surroundings {
+/** What `why` needs besides the alarm. */
+export interface WhyContext {
   readonly now: number
   /** Whether any process runs the clock of the alarm's pool. */
   readonly clockRuns: boolean
 }
 
-/** Tells the whole story of an alarm from its record, its timers and its events. */
-export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: Surroundings): Story {
+/** Explains an alarm from its record, its timers and its events. */
+export function why(snapshot: Snapshot, events: readonly StoryEvent[], context: WhyContext): Story {
   const { alarm } = snapshot
-  const status = shown(stateOf(alarm, snapshot.timers, snapshot.outcome))
+  const status = statusOf(stateOf(alarm, snapshot.timers, snapshot.outcome))
   const origin = alarm.createdBy === null ? alarm.createdVia : `${alarm.createdVia}, by ${alarm.createdBy}`
   const created = {
     at: new Date(alarm.createdAt),
@@ -46,32 +46,32 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: S
     text: `set (${origin})${notes(alarm.notes)}`,
   }
   const again = deliveredAgain(snapshot, events)
-  const told = again === null ? events : [...events, again].sort((a, b) => a.at - b.at)
+  const all = again === null ? events : [...events, again].sort((a, b) => a.at - b.at)
   const story = [
     created,
-    ...told.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
+    ...all.map((event) => ({ at: new Date(event.at), type: event.type, text: eventText(event) })),
   ]
-  const next = nextText(snapshot, status, around)
+  const next = nextText(snapshot, status, context)
   return { id: alarm.id, status, timezone: alarm.rule.timezone, asked: asked(snapshot), story, next }
 }
 
-/** One record says that an occurrence was delivered (recorded-once): of a delivery after a failed report, the summary knows. */
+/** A delivery after a failed report has no record (promise: recorded-once); it is found in the summary. */
 function deliveredAgain(
   { alarm, outcome }: Snapshot,
   events: readonly StoryEvent[],
 ): (StoryEvent & { readonly type: 'alarm.fired' }) | null {
   const at = outcome?.lastFiredAt ?? null
   if (alarm.ack !== 'report' || at === null) return null
-  const before = events.findLast((event) => event.at <= at && !BETWEEN_TRIES.has(event.type))
-  const isTold = events.some(({ data }) => data.fired_at === formatInstant(at))
-  if (before?.type !== 'alarm.attempt_failed' || isTold) return null
+  const before = events.findLast((event) => event.at <= at && !BETWEEN_ATTEMPTS.has(event.type))
+  const isRecorded = events.some(({ data }) => data.fired_at === formatInstant(at))
+  if (before?.type !== 'alarm.attempt_failed' || isRecorded) return null
   return { at, type: 'alarm.fired', data: { again: true, attempt: Number(before.data.attempt) + 1 } }
 }
 
-/** What may happen to an alarm between two tries of an occurrence. */
-const BETWEEN_TRIES: ReadonlySet<string> = new Set(['alarm.paused', 'alarm.resumed', 'alarm.rescheduled'])
+/** Events that may come between two attempts at an occurrence. */
+const BETWEEN_ATTEMPTS: ReadonlySet<string> = new Set(['alarm.paused', 'alarm.resumed', 'alarm.rescheduled'])
 
-/** The targets of which there is but one. */
+/** Targets that need no name. */
 const ONE_OF_A_KIND: Readonly<Record<string, string>> = {
   event: 'the event log',
   inbox: 'the inbox',
@@ -86,11 +86,11 @@ function asked({ alarm }: Snapshot): string {
   return `${words}${words!.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}${missed ?? ''}`
 }
 
-function notes(said: readonly string[]): string {
-  return said.length === 0 ? '' : `: ${said.join('; ')}`
+function notes(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : `: ${texts.join('; ')}`
 }
 
-function tell({ type, data }: StoryEvent): string {
+function eventText({ type, data }: StoryEvent): string {
   const error = typeof data.error === 'string' ? `: ${data.error}` : ''
   switch (type) {
     case 'alarm.fired':
@@ -137,25 +137,25 @@ function movedText({ moved_from }: StoryEvent['data']): string {
   return typeof moved_from === 'string' ? `, moved from ${moved_from}` : ''
 }
 
-function nextText(snapshot: Snapshot, status: Status, around: Surroundings): string {
+function nextText(snapshot: Snapshot, status: Status, context: WhyContext): string {
   const { alarm, timers } = snapshot
   if (status === 'paused') return 'nothing until it is resumed'
   if (timers.length === 0) return ended(snapshot, status)
-  const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))
-  if (flying.length > 0) {
+  const inFlight = timers.filter((timer) => snapshot.inFlight.has(timer.id))
+  if (inFlight.length > 0) {
     return alarm.cancelledAt === null
       ? 'it is being delivered right now'
       : 'it is being delivered right now, and then it ends: it was cancelled'
   }
   const first = [...timers].sort((a, b) => (a.wakeAt ?? Infinity) - (b.wakeAt ?? Infinity))[0]!
-  const text = timerText(snapshot, first, around)
-  return around.clockRuns
+  const text = timerText(snapshot, first, context)
+  return context.clockRuns
     ? text
     : `${text}. No process runs the clock of pool ${alarm.target.pool} now: start one`
 }
 
-function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): string {
-  const { now } = around
+function timerText({ alarm }: Snapshot, timer: Timer, context: WhyContext): string {
+  const { now } = context
   const at =
     timer.wakeAt === null ? '' : `at ${formatInstant(timer.wakeAt)} (${relative(timer.wakeAt - now)})`
   if (timer.waiting === 'handler' && alarm.target.kind !== 'handler') {
@@ -165,7 +165,7 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
     return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
   }
   if (timer.waiting === 'operator_pause') {
-    return `held: an operator has paused this tenant or this target; it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until that is resumed`
+    return `paused: an operator has paused this tenant or this target; it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until that is resumed`
   }
   if (timer.waiting === 'overlap' && timer.wakeAt === null)
     return 'it waits until its earlier occurrence has ended'
@@ -177,7 +177,7 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
 function ended({ outcome }: Snapshot, status: Status): string {
   const error = outcome?.lastError ? `: ${outcome.lastError}` : ''
   if (status === 'failed' || status === 'timed_out')
-    return `nothing: it ended ${status}${error}. \`retry\` tries again`
+    return `nothing: it ended ${status}${error}. Use \`retry\` to try again`
   return `nothing: it ended ${status}`
 }
 

@@ -100,8 +100,10 @@ describe('an alarm on the wire', () => {
       ['webhook', 'https://example.com/', 'wakeful', undefined],
       ['handler', 'event', 'app', 'app'],
     ] as const
-    for (const [kind, name, pool, told] of targets)
-      expect(wire(snapshot({ delay: '1h' }, {}, { alarm: { target: { kind, name, pool } } })).pool).toBe(told)
+    for (const [kind, name, pool, shownPool] of targets)
+      expect(wire(snapshot({ delay: '1h' }, {}, { alarm: { target: { kind, name, pool } } })).pool).toBe(
+        shownPool,
+      )
   })
 
   test('tells what the rule says beside its text', () => {

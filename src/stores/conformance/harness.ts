@@ -190,11 +190,13 @@ export class Harness {
         const facts = {
           graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
-          isHeld: this.isPaused(found.alarm),
+          isPaused: this.isPaused(found.alarm),
           openCount: found.openCount,
         }
-        const verdict = triage(found, facts, context)
-        return verdict.kind === 'fire' && options.passes?.(found.alarm) === true ? { kind: 'pass' } : verdict
+        const decision = triage(found, facts, context)
+        return decision.kind === 'fire' && options.passes?.(found.alarm) === true
+          ? { kind: 'pass' }
+          : decision
       },
     })
   }

@@ -23,8 +23,8 @@ export const inboxCases = casesOf('inbox', {
       body: '{"n":9007199254740993}',
       tries: 1,
     })
-    assert.deepEqual(await taken(harness), ['two', 'three'])
-    assert.deepEqual(await taken(harness), [])
+    assert.deepEqual(await claimedIds(harness), ['two', 'three'])
+    assert.deepEqual(await claimedIds(harness), [])
   },
 
   async 'hands out a bounded amount of content at once, and claims only that'(harness) {
@@ -41,7 +41,7 @@ export const inboxCases = casesOf('inbox', {
     await put(harness, 'one')
     await harness.store.takeWakes(ANN, request(harness))
     harness.clock.step(HOLD_MS - 1)
-    assert.deepEqual(await taken(harness), [])
+    assert.deepEqual(await claimedIds(harness), [])
     harness.clock.step(1)
     const [again] = await harness.store.takeWakes(ANN, request(harness))
     assert.deepEqual([again!.occurrenceId, again!.tries], ['one', 2])
@@ -51,7 +51,7 @@ export const inboxCases = casesOf('inbox', {
     await put(harness, 'one')
     await harness.store.takeWakes(ANN, request(harness))
     await put(harness, 'one', ANN, { body: '"other"' })
-    assert.deepEqual(await taken(harness), [], 'it was handed out already')
+    assert.deepEqual(await claimedIds(harness), [], 'it was handed out already')
     const removed = await harness.store.removeWake(ANN, 'one')
     assert.deepEqual([removed!.body, removed!.tries], ['{"n":9007199254740993}', 1])
   },
@@ -60,15 +60,15 @@ export const inboxCases = casesOf('inbox', {
     await put(harness, 'one')
     assert.equal((await harness.store.removeWake(ANN, 'one'))!.alarmId, 'alarm-one')
     assert.equal(await harness.store.removeWake(ANN, 'one'), null)
-    assert.deepEqual(await taken(harness), [])
+    assert.deepEqual(await claimedIds(harness), [])
     await put(harness, 'one')
-    assert.deepEqual(await taken(harness), ['one'])
+    assert.deepEqual(await claimedIds(harness), ['one'])
   },
 
   async 'acknowledges only what was handed out, if asked to'(harness) {
     await put(harness, 'one')
     assert.equal(await harness.store.removeWake(ANN, 'one', 1), null)
-    assert.deepEqual(await taken(harness), ['one'])
+    assert.deepEqual(await claimedIds(harness), ['one'])
     assert.equal((await harness.store.removeWake(ANN, 'one', 1))!.tries, 1)
   },
 
@@ -86,7 +86,7 @@ export const inboxCases = casesOf('inbox', {
   async 'hands out only the owner’s own wakes (isolated)'(harness) {
     await put(harness, 'one')
     for (const other of OTHERS) {
-      assert.deepEqual(await taken(harness, other), [])
+      assert.deepEqual(await claimedIds(harness, other), [])
       assert.equal(await harness.store.removeWake(other, 'one'), null)
       await put(harness, 'one', other, { body: '"theirs"' })
     }
@@ -107,7 +107,7 @@ export const inboxCases = casesOf('inbox', {
     for (const other of OTHERS) await put2('three', other)
     await harness.store.removeWake(ANN, 'one')
     await put2('three')
-    assert.deepEqual((await taken(harness)).sort(), ['three', 'two'])
+    assert.deepEqual((await claimedIds(harness)).sort(), ['three', 'two'])
   },
 
   async 'hands out a wake to one of several concurrent callers'(harness) {
@@ -123,7 +123,7 @@ export const inboxCases = casesOf('inbox', {
     await put(harness, 'one')
     const [wake] = await peer.takeWakes(ANN, request(harness))
     assert.equal(wake!.occurrenceId, 'one')
-    assert.deepEqual(await taken(harness), [])
+    assert.deepEqual(await claimedIds(harness), [])
     assert.notEqual(await peer.removeWake(ANN, 'one'), null)
   },
 
@@ -134,7 +134,7 @@ export const inboxCases = casesOf('inbox', {
     assert.equal(await harness.store.prune(harness.now, 2), 2)
     assert.equal(await harness.store.prune(harness.now, 2), 1)
     assert.equal(await harness.store.prune(harness.now, 2), 0)
-    assert.deepEqual(await taken(harness), ['new'])
+    assert.deepEqual(await claimedIds(harness), ['new'])
   },
 
   async 'counts the wakes of all inboxes, up to a limit'(harness) {
@@ -176,6 +176,6 @@ function request(harness: Harness, limit = 10) {
   return { now: harness.now, holdMs: HOLD_MS, limit }
 }
 
-async function taken(harness: Harness, scope: Scope = ANN): Promise<string[]> {
+async function claimedIds(harness: Harness, scope: Scope = ANN): Promise<string[]> {
   return (await harness.store.takeWakes(scope, request(harness))).map(({ occurrenceId }) => occurrenceId)
 }

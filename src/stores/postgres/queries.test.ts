@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
-import { FAIR_QUERIES, HELD_QUERIES } from './claims/index.ts'
+import { FAIR_QUERIES, WAITING_QUERIES } from './claims/index.ts'
 import { migratePostgres } from './index.ts'
 import { DOCUMENT_QUERIES, INBOX_QUERIES, PRUNE_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
 import { insertAlarms, insertAlarmsAndFigures } from './rows/index.ts'
@@ -244,7 +244,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...Object.entries(sql).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
-  ...prefixed('held', HELD_QUERIES),
+  ...prefixed('held', WAITING_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
   ...prefixed('document', DOCUMENT_QUERIES),
   ...prefixed('inbox', INBOX_QUERIES),

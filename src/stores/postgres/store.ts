@@ -27,10 +27,10 @@ import type {
 } from '../index.ts'
 import { type ShardedOptions, ShardedProtocol } from '../sharded/index.ts'
 import {
-  heldTargets,
   LostLeases,
   type Outcomes,
   PostgresClaimStatements,
+  pausedTargets,
   releaseWaiting,
   settleApart,
   settleTogether,
@@ -172,10 +172,10 @@ export class PostgresStore extends PostgresRecords implements Store {
 
   settle(
     settlements: readonly Settlement[],
-    landed: readonly InFlightBatch[],
+    batches: readonly InFlightBatch[],
     context: Context,
   ): Promise<SettleResult> {
-    const outcomes = { settlements, landed, context }
+    const outcomes = { settlements, batches, context }
     return this.guard(async () => {
       const settled = await this.#write((batch) => settleTogether(batch, outcomes)).catch(
         (thrown: unknown) => {
@@ -183,7 +183,7 @@ export class PostgresStore extends PostgresRecords implements Store {
           return this.#settleCarefully(outcomes, thrown)
         },
       )
-      this.#protocol.acknowledged(landed)
+      this.#protocol.acknowledged(batches)
       return settled
     })
   }
@@ -212,7 +212,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
-    return this.guard(() => heldTargets(this.database.session, leases, limit))
+    return this.guard(() => pausedTargets(this.database.session, leases, limit))
   }
 
   review(

@@ -3,11 +3,11 @@ import { type HeartbeatResult, LivenessTracker, type OtherProcess } from './hear
 
 const LEASE_MS = 5_000
 
-function other(beats: number, leaseUntil: number): OtherProcess {
-  return { process: 'two', beats, leaseUntil, pools: ['app'] }
+function other(heartbeats: number, leaseUntil: number): OtherProcess {
+  return { process: 'two', heartbeats, leaseUntil, pools: ['app'] }
 }
 
-function beat(now: number, ...others: OtherProcess[]): HeartbeatResult {
+function observed(now: number, ...others: OtherProcess[]): HeartbeatResult {
   return { takeovers: 0, now, others, shards: [], nextWakes: new Map() }
 }
 
@@ -15,7 +15,7 @@ describe('a process is dead', () => {
   it('when its lease has ended by the database’s clock', () => {
     const liveness = new LivenessTracker(LEASE_MS)
     const two = other(1, 105_000)
-    liveness.observe(beat(100_000, two), 0, 1)
+    liveness.observe(observed(100_000, two), 0, 1)
     expect(liveness.isDead(two, 104_999, 4_999)).toBe(false)
     expect(liveness.isDead(two, 105_000, 5_000)).toBe(true)
   })
@@ -24,10 +24,10 @@ describe('a process is dead', () => {
     const liveness = new LivenessTracker(LEASE_MS)
     const two = other(7, 900_000)
     for (let at = 0; at <= 4_000; at += 2_000) {
-      liveness.observe(beat(100_000 + at, two), at, at + 1)
+      liveness.observe(observed(100_000 + at, two), at, at + 1)
       expect(liveness.isDead(two, 100_000 + at, at + 1)).toBe(false)
     }
-    liveness.observe(beat(106_000, two), 6_000, 6_001)
+    liveness.observe(observed(106_000, two), 6_000, 6_001)
     expect(liveness.isDead(two, 106_000, 6_001)).toBe(true)
   })
 
@@ -35,16 +35,16 @@ describe('a process is dead', () => {
     const liveness = new LivenessTracker(LEASE_MS)
     for (let at = 0; at <= 20_000; at += 2_000) {
       const two = other(at, 100_000 + at + LEASE_MS)
-      liveness.observe(beat(100_000 + at, two), at, at + 1)
+      liveness.observe(observed(100_000 + at, two), at, at + 1)
       expect(liveness.isDead(two, 100_000 + at, at + 1)).toBe(false)
     }
   })
 
   it('not when its lease only seems to have ended because the clock jumped ahead', () => {
     const liveness = new LivenessTracker(LEASE_MS)
-    liveness.observe(beat(100_000, other(1, 105_000)), 0, 1)
+    liveness.observe(observed(100_000, other(1, 105_000)), 0, 1)
     const two = other(2, 107_000)
-    liveness.observe(beat(702_000, two), 2_000, 2_001)
+    liveness.observe(observed(702_000, two), 2_000, 2_001)
     expect(liveness.isDead(two, 702_000, 2_001)).toBe(false)
     expect(liveness.isDead(two, 707_100, 7_100)).toBe(true)
   })

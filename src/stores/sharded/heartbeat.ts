@@ -2,7 +2,7 @@
 export interface OtherProcess {
   readonly process: string
   /** Grows with every heartbeat. */
-  readonly beats: number
+  readonly heartbeats: number
   readonly leaseUntil: number
   readonly pools: readonly string[]
 }
@@ -40,7 +40,7 @@ export interface HeartbeatResult {
 
 /** Which heartbeat of another process was seen last, and since when on this process's own clock. */
 interface LastSeen {
-  readonly beats: number
+  readonly heartbeats: number
   readonly since: number
 }
 
@@ -66,8 +66,9 @@ export class LivenessTracker {
     this.#last = { now: result.now, at: sentAt }
     const names = new Set(result.others.map(({ process }) => process))
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name)
-    for (const { process, beats } of result.others) {
-      if (this.#seen.get(process)?.beats !== beats) this.#seen.set(process, { beats, since: answeredAt })
+    for (const { process, heartbeats } of result.others) {
+      if (this.#seen.get(process)?.heartbeats !== heartbeats)
+        this.#seen.set(process, { heartbeats, since: answeredAt })
     }
   }
 
@@ -79,7 +80,7 @@ export class LivenessTracker {
   /** Whether the other's heartbeat has not moved for a whole lease. */
   isSilent(other: OtherProcess, at: number): boolean {
     const seen = this.#seen.get(other.process)
-    return seen !== undefined && seen.beats === other.beats && at - seen.since >= this.#leaseMs
+    return seen !== undefined && seen.heartbeats === other.heartbeats && at - seen.since >= this.#leaseMs
   }
 
   isDead(other: OtherProcess, now: number, at: number): boolean {

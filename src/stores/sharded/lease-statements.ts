@@ -21,7 +21,7 @@ export interface LeaseStatements {
 /** The statements of one transaction that moves shards. */
 export interface LeaseTransaction {
   /** Whether the process still has its row, which nobody removes until this transaction ends. */
-  staysRegistered(process: string): Promise<boolean>
+  lockProcess(process: string): Promise<boolean>
   /**
    * Marks the processes other than this one that are dead, and locks their rows so that a late heartbeat of theirs comes
    * before this or after it. Dead is whose lease has ended, unless `ignoresLeases`, or who is among the silent and has

@@ -143,7 +143,7 @@ export class ShardedProtocol {
   noticeFor(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): string | null {
     const soon = this.clock.now() + this.heartbeatMs + NOTICE_MARGIN_MS
     const notified = [...wakes].filter(
-      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.#leases.holds(shard)),
+      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.#leases.owns(shard)),
     )
     if (notified.length === 0) return null
     const earliest = Math.min(...notified.map(([, wakeAt]) => wakeAt))

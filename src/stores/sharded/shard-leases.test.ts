@@ -55,7 +55,7 @@ class Scene {
 
   #transaction(): LeaseTransaction {
     return {
-      staysRegistered: async () => this.isRegistered,
+      lockProcess: async () => this.isRegistered,
       markDead: async () => [],
       acquire: async (process, pool, _dead, count) => {
         this.acquisitions += 1

@@ -69,7 +69,7 @@ export class ShardLeases {
    * Whether this process runs the shard's clock, so that no other need be notified of what wakes there. Not when its lease
    * has ended: another may run it by now.
    */
-  holds(shard: number): boolean {
+  owns(shard: number): boolean {
     const now = this.#ports.clock.monotonic()
     for (const { leases } of this.#holdings.values()) if ((leases.get(shard)?.until ?? 0) > now) return true
     return false
@@ -229,7 +229,7 @@ export class ShardLeases {
   ): Promise<LeasedShard[]> {
     // Others remove the row of a process that was stopped for long. Without its row nobody could tell that it is dead, and
     // the shards it acquires now would be lost with it. Its next heartbeat makes the row anew.
-    if (!(await transaction.staysRegistered(process))) return []
+    if (!(await transaction.lockProcess(process))) return []
     const at = this.#ports.clock.monotonic()
     const silent = result.others.filter((other) => this.#liveness.isSilent(other, at))
     const dead = await transaction.markDead(process, silent, this.#liveness.hasJumped(at))

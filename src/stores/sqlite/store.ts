@@ -32,9 +32,9 @@ import {
 import {
   claim,
   fairWakeAt,
-  holdsShard,
   isCertainlyDue,
   nextWakeAt,
+  ownsShard,
   pausedTargets,
   requeueWaiting,
   settleAll,
@@ -171,7 +171,7 @@ export class SqliteStore extends SqliteReads implements Store {
       const session = this.#transactionSession()
       await this.#begin(session)
       try {
-        if (!holdsShard(session, lease)) return { lost: [lease], stale: 0 }
+        if (!ownsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
         const tallies = new Tallies()
         const write = { session, tallies, context: context(), shardOf: this.#shardOf }

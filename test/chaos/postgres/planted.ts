@@ -27,7 +27,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
       },
       {
         file: `${STORE}/sql/queries.ts`,
-        from: 'AND t.version = n.taken AND t.edited = 0 RETURNING t.id',
+        from: 'AND t.version = n.claimed AND t.edited = 0 RETURNING t.id',
         to: 'RETURNING t.id',
       },
       { file: `${STORE}/claims/transactional-settle.ts`, from: '=== undefined) {', to: '=== null) {' },
@@ -110,8 +110,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: `${STORE}/rows/locks.ts`,
-        from: 'readFlights(session, [...locked])',
-        to: 'readFlights(session, [])',
+        from: 'readInFlight(session, [...locked])',
+        to: 'readInFlight(session, [])',
       },
     ],
     by: {

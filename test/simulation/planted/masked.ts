@@ -250,8 +250,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (!(await transaction.staysRegistered(process))) return []',
-        to: 'await transaction.staysRegistered(process)',
+        from: 'if (!(await transaction.lockProcess(process))) return []',
+        to: 'await transaction.lockProcess(process)',
       },
     ],
     why: 'it has to be stopped between its heartbeat and its acquisition until it is removed, and killed before its next heartbeat',

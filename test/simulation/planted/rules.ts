@@ -31,8 +31,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/settle.ts',
-        from: 'return alarm.cancelledAt === null ? lost(held, context) : dropped',
-        to: "return alarm.cancelledAt === null ? dropped(held, 'rescheduled', context) : dropped",
+        from: 'return alarm.cancelledAt === null ? lost(loaded, context) : dropped',
+        to: "return alarm.cancelledAt === null ? dropped(loaded, 'rescheduled', context) : dropped",
       },
     ],
   },
@@ -42,8 +42,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/settle.ts',
-        from: 'return alarm.cancelledAt === null ? lost(held, context)',
-        to: 'return alarm.cancelledAt === null ? handedBack(alarm, timer)',
+        from: 'return alarm.cancelledAt === null ? lost(loaded, context)',
+        to: 'return alarm.cancelledAt === null ? released(alarm, timer)',
       },
     ],
   },
@@ -86,7 +86,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/report.ts',
-        from: "return known(close(held, { outcome, events }, 'reported', context))",
+        from: "return known(close(loaded, { outcome, events }, 'reported', context))",
         to: 'return { outcome, events }',
       },
     ],
@@ -161,8 +161,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/edit.ts',
-        from: 'const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))\n  const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))',
-        to: 'const flying = timers.slice(0, 0)\n  const others = timers',
+        from: 'const inFlight = timers.filter((timer) => snapshot.inFlight.has(timer.id))\n  const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))',
+        to: 'const inFlight = timers.slice(0, 0)\n  const others = timers',
       },
     ],
   },
@@ -178,7 +178,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/triage.ts',
-        from: "if (isGivenUp(held)) return orLook(settle(held, { kind: 'released' }, context))",
+        from: "if (isAbandoned(loaded)) return orLook(settle(loaded, { kind: 'released' }, context))",
         to: '',
       },
     ],

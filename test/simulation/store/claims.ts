@@ -1,4 +1,4 @@
-import { bySerial, type Context, type Serial, type Timer, type Verdict } from '../../../src/alarm/index.ts'
+import { bySerial, type Context, type Decision, type Serial, type Timer } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import {
   type ClaimedTimer,
@@ -255,7 +255,7 @@ function decide(desk: Desk, row: TimerRow, request: ClaimRequest): Ready | 'pass
   const timers = timersOf(database, row.alarm)
   const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
-  let verdict: Verdict = request.triage(found)
+  let verdict: Decision = request.triage(found)
   if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timers })
   if (verdict.kind === 'look')
     throw new WakefulError('internal', { detail: 'no decision could be made about it' })

@@ -69,7 +69,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
     this.#tx = tx
   }
 
-  staysRegistered(process: string): Promise<boolean> {
+  lockProcess(process: string): Promise<boolean> {
     return this.#send('acquire.register', (database) => {
       database.assertFree('processes', process)
       database.share('process_keys', process)
@@ -86,7 +86,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
       const { processes } = database.tables
       const isDead = (row: OtherProcess) =>
         (!ignoresLeases && row.leaseUntil <= database.now()) ||
-        silent.some((each) => each.process === row.process && each.beats === row.beats)
+        silent.some((each) => each.process === row.process && each.heartbeats === row.heartbeats)
       const isLocked = (row: OtherProcess) =>
         database.isHeld('processes', row.process) || database.isHeld('process_keys', row.process)
       const dead = processes
@@ -215,15 +215,15 @@ function renew(database: SimulatedDatabase, { process, pools, leaseMs }: Heartbe
     process,
     pools,
     leaseUntil: now + leaseMs,
-    beats: row.beats + 1,
+    heartbeats: row.heartbeats + 1,
     takeovers: row.takeovers,
   })
   return { now, takeovers: row.takeovers }
 }
 
-function newCounts(database: SimulatedDatabase): { readonly beats: number; readonly takeovers: number } {
+function newCounts(database: SimulatedDatabase): { readonly heartbeats: number; readonly takeovers: number } {
   const from = Number(database.next('processes')) * 2 ** 32
-  return { beats: from, takeovers: from }
+  return { heartbeats: from, takeovers: from }
 }
 
 /** Who runs the clock of each shard. A process whose lease has ended runs none. */

@@ -32,7 +32,7 @@ export interface ProcessRow {
   readonly pools: readonly string[]
   /** By the database's clock. */
   readonly leaseUntil: number
-  readonly beats: number
+  readonly heartbeats: number
   readonly takeovers: number
 }
 

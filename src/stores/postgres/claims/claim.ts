@@ -1,4 +1,4 @@
-import { bySerial, type Serial, type Timer, type Verdict } from '../../../alarm/index.ts'
+import { bySerial, type Decision, type Serial, type Timer } from '../../../alarm/index.ts'
 import { errorText } from '../../../error.ts'
 import {
   alarmOf,
@@ -42,7 +42,7 @@ type Pending = Omit<ClaimResult, 'timers'> & { readonly timers: Promise<readonly
 export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pending> {
   const { session } = batch
   const [own, { next, due }] = await Promise.all([lockOwn(session, work), scan(session, work)])
-  if (work.knownBatches !== null) session.send(sql.removeUnknownFlights, [...own.shards], work.knownBatches)
+  if (work.knownBatches !== null) session.send(sql.removeUnknownBatches, [...own.shards], work.knownBatches)
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, passedLocked } = await withoutLocked(session, rows, work.request)
   const { ready, cutShort, hasPassed } = await decideAll(batch, free, work)
@@ -154,7 +154,7 @@ async function roundOneByOne(batch: WriteBatch, rows: readonly Values[], work: C
   try {
     const round = await decideRound(batch, rows, work, 0)
     await batch.flush()
-    await session.landed()
+    await session.acknowledged()
     batch.accept()
     await session.plain('RELEASE one_by_one')
     return round
@@ -236,9 +236,9 @@ function decideOne(
     if (alarm instanceof CorruptRow) throw alarm
     const timer = timerOf(row)
     const found: DueTimer = { alarm, timer, others: null, openCount }
-    const verdict = request.triage(found)
-    if (verdict.kind === 'look' || isQueued(verdict)) round.looks.push({ row, found, alarm })
-    else carryOut(batch, alarm, [timer], verdict, request, round)
+    const decision = request.triage(found)
+    if (decision.kind === 'look' || isQueued(decision)) round.looks.push({ row, found, alarm })
+    else carryOut(batch, alarm, [timer], decision, request, round)
   } catch (thrown) {
     round.damaged.push({ row, reason: errorText(thrown) })
   }
@@ -248,9 +248,9 @@ function decideOne(
  * Whether it would wait for an occurrence that is open: that one may be settled at this very moment, by somebody who
  * has seen nothing queued behind it, and then nobody would ever let it go (promise: at-least-once).
  */
-function isQueued(verdict: Verdict): boolean {
+function isQueued(decision: Decision): boolean {
   return (
-    verdict.kind === 'settle' && verdict.change.move?.some(({ waiting }) => waiting === 'overlap') === true
+    decision.kind === 'settle' && decision.change.move?.some(({ waiting }) => waiting === 'overlap') === true
   )
 }
 
@@ -268,9 +268,9 @@ async function decideLooking(batch: WriteBatch, round: Round, request: ClaimRequ
       // What has changed since is found again by the next look.
       if (!others.some(({ id, version }) => id === row[ID] && version === row[VERSION])) continue
       const open = others.filter(({ kind, generation }) => kind !== 'due' && generation === alarm.generation)
-      const verdict = request.triage({ ...before, others, openCount: open.length })
-      if (verdict.kind === 'look') throw new CorruptRow('no decision could be made about it')
-      carryOut(batch, alarm, others, verdict, request, round)
+      const decision = request.triage({ ...before, others, openCount: open.length })
+      if (decision.kind === 'look') throw new CorruptRow('no decision could be made about it')
+      carryOut(batch, alarm, others, decision, request, round)
     } catch (thrown) {
       round.damaged.push({ row, reason: errorText(thrown) })
     }
@@ -281,13 +281,13 @@ function carryOut(
   batch: WriteBatch,
   alarm: StoredAlarm,
   timers: readonly Timer[],
-  verdict: Exclude<Verdict, { kind: 'look' }>,
+  decision: Exclude<Decision, { kind: 'look' }>,
   request: ClaimRequest,
   round: Round,
 ): void {
-  if (verdict.change !== undefined) apply(batch.writes, alarm, timers, verdict.change, request.context)
-  if (verdict.kind === 'fire') round.ready.push({ alarm, timer: verdict.timer })
-  if (verdict.kind === 'pass') round.hasPassed = true
+  if (decision.change !== undefined) apply(batch.writes, alarm, timers, decision.change, request.context)
+  if (decision.kind === 'fire') round.ready.push({ alarm, timer: decision.timer })
+  if (decision.kind === 'pass') round.hasPassed = true
 }
 
 /** Records the batch as in flight, one row per shard; its answer comes with the commit. */
@@ -300,7 +300,7 @@ async function recordInFlight(
   const leaseOf = new Map(leases.map((lease) => [lease.shard, lease]))
   const groups = [...Map.groupBy(ready, ({ timer }) => timer.shard)]
   const rows = await session.rows(
-    sql.insertFlights,
+    sql.insertInFlightBatches,
     groups.map(([shard]) => shard),
     groups.map(([shard]) => leaseOf.get(shard)!.epoch),
     request.context.now,

@@ -43,8 +43,8 @@ export async function readDue(
   const inFlightPerShard = Math.ceil((1.5 * inFlight.size) / count) + PER_SHARD_MORE
   const scan = async (more: number) => {
     const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : inFlight.size)]
-    const lows = bounds.lowerBounds(shards)
-    const rows = await session.rows(sql.dueTimers, shards, ...lows, context.now, asked, ofAll)
+    const lowerBounds = bounds.lowerBounds(shards)
+    const rows = await session.rows(sql.dueTimers, shards, ...lowerBounds, context.now, asked, ofAll)
     const found = Map.groupBy(rows, (row) => row[SHARD] as number)
     const cut = [...found.values()].filter((own) => own.length === asked)
     const free = rows.filter(isFree)

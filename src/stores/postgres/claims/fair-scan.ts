@@ -108,7 +108,7 @@ export class FairScans {
       pages += 1
     } while (!isNear && due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
     const more = due.length > limit
-    // Those who come before the place where this look began, or after the one where it ended, are not known.
+    // Those who come before the rank where this look began, or after the one where it ended, are not known.
     if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + LOOK_AGAIN_MS)
     const nextWakeAt = more ? context.now : wakes.length === 0 ? null : Math.min(...wakes)
     return { due: fairly(due, limit), more, nextWakeAt }
@@ -116,7 +116,7 @@ export class FairScans {
 
   /** Some owners' first rows that are not held. Held ones that stand first are passed over by a wider look. */
   async #page(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<Found[]> {
-    const { inFlight: held, limit, context, avoid } = request
+    const { inFlight, limit, context, avoid } = request
     const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
     const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
     const ask = async (most: number) => {
@@ -126,7 +126,8 @@ export class FairScans {
     const free = (rows: readonly PendingValues[]) =>
       rows.flatMap(foundOf).filter((each) => isFree(each, request))
     let rows = await ask(each)
-    if (held.size > 0 && isHidden(rows, free(rows), each, context.now)) rows = await ask(each + held.size)
+    if (inFlight.size > 0 && isHidden(rows, free(rows), each, context.now))
+      rows = await ask(each + inFlight.size)
     const last = rows.at(-1)
     const isCut = last !== undefined && last[2] >= OWNERS_MAX
     this.#after = isCut ? { tenant: last[0], owner: last[1] } : FIRST
@@ -146,8 +147,8 @@ async function nearest(session: Session, leases: readonly Lease[], request: Clai
 
 type NearValues = [tenant: string, owner: string, id: Serial, version: number, shard: number, wakeAt: number]
 
-function isFree(found: Found, { inFlight: held, avoid, avoidOwners }: ClaimRequest): boolean {
-  if (held.has(found.id, found.version) || avoid!.has(found.tenant)) return false
+function isFree(found: Found, { inFlight, avoid, avoidOwners }: ClaimRequest): boolean {
+  if (inFlight.has(found.id, found.version) || avoid!.has(found.tenant)) return false
   return avoidOwners?.has(ownerKey(found)) !== true
 }
 
@@ -181,11 +182,11 @@ function isHidden(
 function fairly(due: readonly Found[], limit: number): readonly Found[] {
   if (due.length <= limit) return due
   const queues = [...Map.groupBy(due, ownerKey).values()]
-  const taken: Found[] = []
-  for (let place = 0; taken.length < limit; place++) {
-    for (const queue of queues) if (taken.length < limit && place < queue.length) taken.push(queue[place]!)
+  const chosen: Found[] = []
+  for (let rank = 0; chosen.length < limit; rank++) {
+    for (const queue of queues) if (chosen.length < limit && rank < queue.length) chosen.push(queue[rank]!)
   }
-  return taken
+  return chosen
 }
 
 /** Reads what a look has found again, by a statement that begins when the shards are locked (hazard 4). */

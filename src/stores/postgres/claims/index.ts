@@ -1,6 +1,6 @@
 export { PostgresClaimStatements } from './claim-statements.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
-export { recoverFlights } from './recover.ts'
+export { recoverInFlight } from './recover.ts'
 export { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
 export { transact } from './transactional-settle.ts'
-export { HELD_QUERIES, heldTargets, releaseWaiting } from './waiting.ts'
+export { pausedTargets, releaseWaiting, WAITING_QUERIES } from './waiting.ts'

@@ -24,7 +24,7 @@ import {
   apply,
   applyRest,
   columns,
-  placeValues,
+  positionValues,
   quarantine,
   readSnapshots,
   type WriteBatch,
@@ -34,10 +34,10 @@ import * as sql from '../sql/index.ts'
 
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
-/** Outcomes to write, with the flights that have landed. */
+/** Outcomes to write, with the in-flight batches that end with them. */
 export interface Outcomes {
   readonly settlements: readonly Settlement[]
-  readonly landed: readonly InFlightBatch[]
+  readonly batches: readonly InFlightBatch[]
   readonly context: Context
 }
 
@@ -61,14 +61,14 @@ export async function settleTogether(
   outcomes: Outcomes,
   lost: readonly Lease[] = [],
 ): Promise<SettleResult> {
-  const { settlements, landed, context } = outcomes
+  const { settlements, batches, context } = outcomes
   const own = await withNewestCalendars(
     batch,
     settlements.filter(({ lease }) => !lost.includes(lease)),
   )
   const decided = own.map((settlement) => decide(settlement, context))
   // In one round trip: mostly no lease is lost. The shards are held before the first row is touched.
-  const [lostSince, written] = await Promise.all([lostLeases(batch, own), writeTaken(batch, decided)])
+  const [lostSince, written] = await Promise.all([lostLeases(batch, own), writeClaimed(batch, decided)])
   if (lostSince.length > 0) throw new LostLeases([...lost, ...lostSince])
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
@@ -79,7 +79,7 @@ export async function settleTogether(
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
   const stale = await settleLooking(batch, slow, context)
-  removeLanded(batch, landed)
+  removeSettledBatches(batch, batches)
   return { lost, stale }
 }
 
@@ -97,7 +97,7 @@ async function withNewestCalendars(
 
 /** Writes outcomes one by one, so that the one which cannot be written is set aside and holds nobody up. */
 export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
-  const { settlements, landed, context } = outcomes
+  const { settlements, batches, context } = outcomes
   const lost = await lostLeases(batch, settlements)
   let stale = 0
   for (const { lease, timer, delivery } of settlements) {
@@ -106,15 +106,15 @@ export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promis
     if (row === undefined || row[VERSION] !== timer.version) stale += 1
     else await apart(batch, row, delivery, context)
   }
-  removeLanded(batch, landed)
+  removeSettledBatches(batch, batches)
   return { lost, stale }
 }
 
-function removeLanded(batch: WriteBatch, landed: readonly InFlightBatch[]): void {
-  if (landed.length > 0)
+function removeSettledBatches(batch: WriteBatch, batches: readonly InFlightBatch[]): void {
+  if (batches.length > 0)
     batch.session.send(
-      sql.removeFlights,
-      landed.map(({ id }) => id),
+      sql.removeInFlightBatches,
+      batches.map(({ id }) => id),
     )
 }
 
@@ -131,7 +131,7 @@ export async function apart(
     const { id, version } = timerOf(row)
     await settleLooking(batch, [{ id, version, delivery }], context)
     await batch.flush()
-    await session.landed()
+    await session.acknowledged()
     batch.accept()
   } catch (failed) {
     const thrown = session.cause(failed)
@@ -140,7 +140,7 @@ export async function apart(
     batch.clear()
     await quarantine(batch, [{ row, reason: errorText(thrown) }], context)
     await batch.flush()
-    await session.landed()
+    await session.acknowledged()
   }
   await session.plain('RELEASE apart')
 }
@@ -171,7 +171,7 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers at which version each was. */
-async function writeTaken(batch: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
+async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
   const removed: [Serial, number][] = []
   const moved: (readonly (string | Serial | null)[])[] = []
   const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
@@ -181,12 +181,12 @@ async function writeTaken(batch: WriteBatch, decided: readonly Decided[]): Promi
     if (move !== undefined) {
       const next = { ...timer, ...move }
       batch.writes.wake(next.shard, next.wakeAt)
-      moved.push([timer.id, timer.version, ...placeValues(next)])
+      moved.push([timer.id, timer.version, ...positionValues(next)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }
   const [gone, gone2] = await Promise.all([
-    removed.length === 0 ? [] : batch.session.rows(sql.removeTakenTimers, ...columns(removed)),
-    moved.length === 0 ? [] : batch.session.rows(sql.moveTakenTimers, ...columns(moved)),
+    removed.length === 0 ? [] : batch.session.rows(sql.removeClaimedTimers, ...columns(removed)),
+    moved.length === 0 ? [] : batch.session.rows(sql.moveClaimedTimers, ...columns(moved)),
   ])
   return new Map([...gone, ...gone2].map(([id, version]) => [id as Serial, version as number]))
 }
@@ -233,7 +233,7 @@ async function settleLooking(
       else if (met.has(snapshot.alarm.seq)) later.push(each)
       else {
         met.add(snapshot.alarm.seq)
-        settleHeld(batch, snapshot.alarm, timer, snapshot.timers, each.delivery, context)
+        settleLocked(batch, snapshot.alarm, timer, snapshot.timers, each.delivery, context)
       }
     }
     left = later
@@ -241,7 +241,7 @@ async function settleLooking(
   return stale
 }
 
-function settleHeld(
+function settleLocked(
   batch: WriteBatch,
   alarm: StoredAlarm,
   timer: Timer,

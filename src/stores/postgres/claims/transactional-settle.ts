@@ -43,13 +43,13 @@ export function transact(
       throw new WakefulError('handler.ended_transaction', {}, { cause })
     }
     const batch = new WriteBatch(session, storeContext)
-    const outcomes = { settlements: [settlement], landed: [], context: context() }
+    const outcomes = { settlements: [settlement], batches: [], context: context() }
     const settled = await settleTogether(batch, outcomes).catch((thrown: unknown): SettleResult => {
       if (thrown instanceof LostLeases) return { lost: thrown.leases, stale: 0 }
       throw thrown
     })
     if (settled.lost.length > 0 || settled.stale > 0) {
-      await session.landed().catch(() => {})
+      await session.acknowledged().catch(() => {})
       await session.plain('ROLLBACK')
       return settled
     }

@@ -1,8 +1,8 @@
 import type { Lease, WaitingFilter } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
-/** The statements about what waits, for its handler or because it is held. */
-export const HELD_QUERIES = {
+/** The statements about what waits, for its handler or because it is paused. */
+export const WAITING_QUERIES = {
   /** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
   releaseUnhandled: `UPDATE wakeful.timers SET wake_at = scheduled_for
   WHERE waiting = 'handler' AND id IN (
@@ -13,18 +13,18 @@ export const HELD_QUERIES = {
     LIMIT $5::bigint)`,
   releaseTenant: releaseBy('tenant'),
   releaseTarget: releaseBy('target'),
-  /** From name to name, past all that is held under each. */
-  targets: `WITH RECURSIVE held (shard, target) AS (
+  /** From name to name, past all that is paused under each. */
+  targets: `WITH RECURSIVE paused (shard, target) AS (
     SELECT shard, (SELECT t.target FROM wakeful.timers t
       WHERE t.shard = l.shard AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
     FROM unnest($1::int[]) AS l (shard)
     UNION ALL SELECT shard, (SELECT t.target FROM wakeful.timers t
       WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
-    FROM held h WHERE target IS NOT NULL)
-  SELECT target FROM held WHERE target IS NOT NULL LIMIT $2::bigint`,
+    FROM paused h WHERE target IS NOT NULL)
+  SELECT target FROM paused WHERE target IS NOT NULL LIMIT $2::bigint`,
 } as const
 
-/** The longest held first. They forget that they were held: what is missed by now is judged as after a standstill. */
+/** The longest paused first. They forget that they were paused: what is missed by now is judged as after a standstill. */
 function releaseBy(by: 'tenant' | 'target'): string {
   return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL
   WHERE waiting = 'operator_pause' AND id = ANY(ARRAY(
@@ -49,18 +49,18 @@ export function releaseWaiting(
 }
 
 function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {
-  if ('handler' in which) return [HELD_QUERIES.releaseUnhandled, which.handler]
-  if ('pausedTenant' in which) return [HELD_QUERIES.releaseTenant, which.pausedTenant]
-  return [HELD_QUERIES.releaseTarget, which.pausedTarget]
+  if ('handler' in which) return [WAITING_QUERIES.releaseUnhandled, which.handler]
+  if ('pausedTenant' in which) return [WAITING_QUERIES.releaseTenant, which.pausedTenant]
+  return [WAITING_QUERIES.releaseTarget, which.pausedTarget]
 }
 
-/** The names of targets under which anything is held in these shards. */
-export async function heldTargets(
+/** The names of targets under which anything is paused in these shards. */
+export async function pausedTargets(
   session: Session,
   leases: readonly Lease[],
   limit: number,
 ): Promise<string[]> {
   const shards = leases.map(({ shard }) => shard)
-  const rows = await session.rows(HELD_QUERIES.targets, shards, limit)
+  const rows = await session.rows(WAITING_QUERIES.targets, shards, limit)
   return [...new Set(rows.map(([target]) => target as string))]
 }

@@ -33,7 +33,7 @@ const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
 export const IDLE_IN_TRANSACTION_MS = 4_000
-const TRIES_MAX = 8
+const ATTEMPTS_MAX = 8
 
 /**
  * Every statement is planned once, for whatever values, and by an index: each has a test of that plan. Else lists of
@@ -128,11 +128,11 @@ export class Database {
 
   /** Runs work in one transaction; again, where another was in the way. */
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#once(work)
       } catch (thrown) {
-        if (!isContention(thrown) || tries >= TRIES_MAX) throw thrown
+        if (!isContention(thrown) || attempt >= ATTEMPTS_MAX) throw thrown
       }
     }
   }
@@ -182,7 +182,7 @@ export class Database {
   }
 
   /** A user's own connection as a session; it prepares nothing there. */
-  guest(client: Querying): Session {
+  userSession(client: Querying): Session {
     return new Session(client, this.dialect, false)
   }
 
@@ -249,10 +249,10 @@ function release(client: pg.PoolClient, isSpoilt: boolean): void {
 
 /** Sends the commit behind everything that is under way. */
 export async function commit(session: Session): Promise<void> {
-  if (session.sendOnly()) return session.landed()
+  if (session.sendOnly()) return session.acknowledged()
   const committed = session.plain('COMMIT')
   committed.catch(() => {})
-  await session.landed()
+  await session.acknowledged()
   // PostgreSQL answers the commit of a failed transaction with its rollback.
   if ((await committed) !== 'COMMIT')
     throw new WakefulError('internal', { detail: 'The transaction was rolled back.' })

@@ -146,7 +146,7 @@ export class Session {
   }
 
   /** Waits for everything that was sent; throws the first thing that went wrong. */
-  async landed(): Promise<void> {
+  async acknowledged(): Promise<void> {
     this.#open()
     const sent = this.#sent
     this.#sent = []
@@ -161,7 +161,7 @@ export class Session {
 
   /** Undoes what came after a savepoint; what failed there is forgiven. */
   async rollbackTo(savepoint: string): Promise<void> {
-    await this.landed().catch(() => {})
+    await this.acknowledged().catch(() => {})
     await this.plain(`ROLLBACK TO SAVEPOINT ${savepoint}`)
     this.#failure = null
   }

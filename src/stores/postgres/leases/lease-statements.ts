@@ -7,7 +7,7 @@ import {
   type OtherProcess,
   SHARDS_NOTICE,
 } from '../../sharded/index.ts'
-import { recoverFlights } from '../claims/index.ts'
+import { recoverInFlight } from '../claims/index.ts'
 import { handlerName, type Session } from '../connection/index.ts'
 import type { ShardMap, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -35,7 +35,7 @@ export class PostgresLeaseStatements implements LeaseStatements {
   }
 
   async shardsOf(process: string): Promise<readonly LeasedShard[]> {
-    const rows = (await this.#ports.session.rows(sql.shardsOfOwner, process)) as [number, number, string][]
+    const rows = (await this.#ports.session.rows(sql.shardsOfProcess, process)) as [number, number, string][]
     return rows.map(([shard, epoch, pool]) => ({ shard, epoch, pool }))
   }
 
@@ -53,8 +53,8 @@ class Transaction implements LeaseTransaction {
     this.#ports = ports
   }
 
-  async staysRegistered(process: string): Promise<boolean> {
-    return (await this.#batch.session.row(sql.stayOwner, process)) !== undefined
+  async lockProcess(process: string): Promise<boolean> {
+    return (await this.#batch.session.row(sql.lockProcess, process)) !== undefined
   }
 
   async markDead(
@@ -63,11 +63,11 @@ class Transaction implements LeaseTransaction {
     ignoresLeases: boolean,
   ): Promise<readonly string[]> {
     const rows = await this.#batch.session.rows(
-      sql.buryOwners,
+      sql.removeDeadProcesses,
       process,
       ignoresLeases ? 0 : this.#ports.moment(),
       silent.map((other) => other.process),
-      silent.map(({ beats }) => beats),
+      silent.map(({ heartbeats }) => heartbeats),
     )
     return rows.map(([name]) => name as string)
   }
@@ -83,13 +83,13 @@ class Transaction implements LeaseTransaction {
   }
 
   async recoverInFlight(shards: readonly number[], context: Context): Promise<void> {
-    await recoverFlights(this.#batch, shards, context)
+    await recoverInFlight(this.#batch, shards, context)
     await this.#batch.flush()
   }
 
   async removeDead(dead: readonly string[]): Promise<void> {
     this.#batch.session.send(sql.endHandlers, dead.map(handlerName))
-    this.#batch.session.send(sql.forgetOwners, dead)
+    this.#batch.session.send(sql.deleteProcesses, dead)
   }
 
   /** Two statements: whatever is in flight must be looked for after the shards are locked. */
@@ -114,7 +114,7 @@ class Transaction implements LeaseTransaction {
     )
     for (const process of processes) {
       session.send(sql.leavePools, process)
-      session.send(sql.leave, process)
+      session.send(sql.leaveStore, process)
     }
   }
 

@@ -87,7 +87,7 @@ async function heartbeat(
   moment: number | null,
 ): Promise<HeartbeatResult> {
   const countsFrom = Math.floor(Math.random() * 2 ** 48)
-  return resultOf(await session.rows(sql.beat, process, pools, leaseMs, moment, countsFrom, wakesFrom))
+  return resultOf(await session.rows(sql.heartbeat, process, pools, leaseMs, moment, countsFrom, wakesFrom))
 }
 
 type HeartbeatValues = [string, string, number | null, number, string | null, readonly string[] | null]
@@ -95,13 +95,13 @@ type HeartbeatValues = [string, string, number | null, number, string | null, re
 /** Reads the rows of a heartbeat, whatever their order. */
 function resultOf(rows: readonly Values[]): HeartbeatResult {
   const of = (kind: string) => (rows as readonly HeartbeatValues[]).filter(([each]) => each === kind)
-  const [beat] = of('beat')
+  const [row] = of('heartbeat')
   return {
-    takeovers: beat![2]!,
-    now: beat![3],
+    takeovers: row![2]!,
+    now: row![3],
     nextWakes: new Map(of('next').map(([, , wakeAt, shard]) => [shard, wakeAt])),
-    others: of('owner').map(([, process, beats, leaseUntil, , pools]) => {
-      return { process, beats: beats!, leaseUntil, pools: pools ?? [] }
+    others: of('owner').map(([, process, heartbeats, leaseUntil, , pools]) => {
+      return { process, heartbeats: heartbeats!, leaseUntil, pools: pools ?? [] }
     }),
     shards: of('shard').map(([, pool, shard, epoch, holder]) => ({ pool, shard: shard!, epoch, holder })),
   }

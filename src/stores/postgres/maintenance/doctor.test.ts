@@ -46,7 +46,7 @@ it('tells who runs the clock of each pool, and what waits where nobody does', as
   const alone = await examine(at)
   expect(named(alone, 'clock of pool app')).toMatchObject({
     ok: false,
-    detail: 'nobody runs it, 1 pending',
+    detail: 'no process runs it, 1 pending',
     advice: 'start a process that serves pool app',
   })
   await wakeful.start()

@@ -174,12 +174,12 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
   )
   const owners = (await database.session.rows(EXAMINE.processes)) as [string, number][]
   const ended = owners.filter(([, leaseUntil]) => leaseUntil <= now)
-  const isHeld = (shard: ShardState) => shard.holder !== null
+  const isOwned = (shard: ShardState) => shard.holder !== null
   const shards = await readShards(database, null)
   const pools = Map.groupBy(shards, ({ pool }) => pool)
   return [
     skew,
-    ownersCheck(owners.length, ended, now, shards.every(isHeld)),
+    ownersCheck(owners.length, ended, now, shards.every(isOwned)),
     ...[...pools].flatMap(([pool, own]) => poolChecks(pool, own, now)),
   ]
 }
@@ -202,15 +202,15 @@ function ownersCheck(
   all: number,
   ended: readonly (readonly [string, number])[],
   now: number,
-  allHeld: boolean,
+  allOwned: boolean,
 ): Check {
   const dead = ended.map(([owner, until]) => `${owner} (lease ended ${formatRounded(now - until)} ago)`)
   const alive = `${formatCount(all - ended.length)} alive`
   return check(
     'processes',
-    dead.length === 0 || allHeld,
+    dead.length === 0 || allOwned,
     [alive, ...(dead.length === 0 ? [] : [`dead: ${dead.join(', ')}`])].join('; '),
-    'they died or hang, and nobody has taken over yet: start a process that serves their pools',
+    'they died or hang, and no process has taken over yet: start a process that serves their pools',
   )
 }
 
@@ -221,15 +221,17 @@ function poolChecks(pool: string, shards: readonly ShardState[], now: number): C
   const owners = new Set(shards.flatMap(({ holder: owner }) => owner ?? []))
   const wakes = shards.flatMap(({ nextWakeAt }) => nextWakeAt ?? [])
   const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
-  const nobody =
-    pending > 0 ? `nobody runs it, ${formatCount(pending)} pending` : 'nobody runs it, and nothing waits'
+  const unowned =
+    pending > 0
+      ? `no process runs it, ${formatCount(pending)} pending`
+      : 'no process runs it, and nothing waits'
   const free = orphans.length === 0 ? '' : `, ${orphans.length} have no owner (${orphaned} pending)`
   return [
     check(
       `clock of pool ${pool}`,
       orphaned === 0,
       owners.size === 0
-        ? nobody
+        ? unowned
         : `${shards.length} shards, run by ${formatCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
       `start a process that serves pool ${pool}`,
     ),

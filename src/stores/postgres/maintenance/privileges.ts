@@ -40,7 +40,7 @@ export async function rightsOf(session: Session): Promise<{ check: Check; canRea
   const [role] = (await session.row('SELECT quote_ident(current_user)')) as [string]
   const lacking = KINDS.filter((kind) => found[kind].length > 0)
   const grants = lacking.map((kind) => `${GRANTS[kind]} ${schema} TO ${role};`)
-  const missing = lacking.flatMap((kind) => spokenRights(found[kind]))
+  const missing = lacking.flatMap((kind) => rightsText(found[kind]))
   return {
     check: check(
       'rights',
@@ -53,7 +53,7 @@ export async function rightsOf(session: Session): Promise<{ check: Check; canRea
 }
 
 /** What lacks the same is named together: `INSERT, DELETE on alarms, timers`. */
-function spokenRights(found: Found[keyof Found]): string[] {
+function rightsText(found: Found[keyof Found]): string[] {
   const byName = Map.groupBy(found, ([name]) => name)
   const rightsOfName = [...byName].map(
     ([name, rows]) => [name, rows.map(([, right]) => right).join(', ')] as const,

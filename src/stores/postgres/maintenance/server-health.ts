@@ -26,7 +26,7 @@ const HEALTH = {
 export interface HealthLimits {
   /** Dead rows of `timers`. */
   readonly deadRowsMax: number
-  /** How long a snapshot may be held, and the log be written to by one transaction. */
+  /** How long a snapshot may stay open, and how long one transaction may write to the log. */
   readonly snapshotMsMax: number
   readonly logWriterMsMax: number
 }
@@ -40,7 +40,7 @@ export const HEALTH_LIMITS: HealthLimits = {
 
 type Look = (name: string, work: () => Promise<Check[]>) => Promise<Check[]>
 
-/** Vacuum, held snapshots and what keeps the log from being read. */
+/** Vacuum, open snapshots, and what keeps the log from being read. */
 export async function healthChecks(session: Session, look: Look, limits: HealthLimits): Promise<Check[]> {
   const checks = [
     await look('vacuum', async () => [await vacuum(session, limits)]),
@@ -67,17 +67,17 @@ async function vacuum(session: Session, { deadRowsMax }: HealthLimits): Promise<
   )
 }
 
-/** A snapshot that is held keeps every row that was deleted since, in all tables. */
+/** An open snapshot keeps every row that was deleted since, in all tables. */
 async function snapshots(session: Session, { snapshotMsMax }: HealthLimits): Promise<Check> {
   const oldest = (await session.row(HEALTH.snapshots)) as [string, number] | undefined
   const slot = (await session.row(HEALTH.slots)) as [string, number] | undefined
-  const held = oldest !== undefined && oldest[1] > snapshotMsMax
+  const isOld = oldest !== undefined && oldest[1] > snapshotMsMax
   const found =
-    oldest === undefined ? 'none is held' : `the oldest is ${formatRounded(oldest[1])} old (${oldest[0]})`
+    oldest === undefined ? 'none is open' : `the oldest is ${formatRounded(oldest[1])} old (${oldest[0]})`
   const behind = slot === undefined ? '' : `; replication slot ${slot[0]} is not in use and holds rows back`
   return check(
     'snapshots',
-    !held && slot === undefined,
+    !isOld && slot === undefined,
     `${found}${behind}`,
     'end that transaction, or drop the slot: until then no dead row can be removed',
   )

@@ -34,7 +34,7 @@ export function list(session: Session, scope: Scope, query: ListQuery): Promise<
 async function listNewest(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   const stream = streamOf(scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageLimit(query.limit)
+  const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let below = query.after?.row ?? LAST_SERIAL
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
@@ -45,7 +45,7 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
     for await (const found of readWhole(session, old < 0 ? seqs : seqs.slice(0, old), briefs, query))
       for (const snapshot of found.values()) {
         if (!matches(snapshot, query)) continue
-        if (!room.add(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
+        if (!page.add(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
         items.push(snapshot)
       }
     if (old >= 0 || seqs.length < stride) return { items, next: null }
@@ -57,7 +57,7 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
 async function listDue(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   const { tenant, owner } = scope
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageLimit(query.limit)
+  const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
@@ -75,7 +75,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
       }
       const snapshot = found.get(seq)
       if (snapshot !== undefined && isEarliestTimer(snapshot, id) && matches(snapshot, query)) {
-        if (!room.add(bytesOf(snapshot))) return { items, next: place }
+        if (!page.add(bytesOf(snapshot))) return { items, next: place }
         items.push(snapshot)
       }
       place = { row: id, at: wakeAt }

@@ -2,7 +2,7 @@ import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
 import type { HolidayCalendar } from '../../../time/index.ts'
 import type { Document, EditedCalendar, ListQuery, LogEvent, Page, Stats, StoredStory } from '../../index.ts'
 import type { Database } from '../connection/index.ts'
-import { alarmNamed, readSnapshots, shelfOf, snapshotIn } from '../rows/index.ts'
+import { alarmNamed, calendarCacheOf, readSnapshots, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { lastEvent, newestEvents, readEvents } from './events.ts'
@@ -94,11 +94,11 @@ export class PostgresReads {
   }
 
   calendars(tenant: string): readonly HolidayCalendar[] {
-    return shelfOf(this.database.session).of(tenant)
+    return calendarCacheOf(this.database.session).of(tenant)
   }
 
   readCalendars(): Promise<void> {
-    return this.guard(() => shelfOf(this.database.session).refresh(this.database.session))
+    return this.guard(() => calendarCacheOf(this.database.session).refresh(this.database.session))
   }
 
   unreviewedCalendars(): Promise<readonly EditedCalendar[]> {

@@ -12,7 +12,7 @@ interface Named {
 }
 
 /** What this process knows of all calendars: whoever decides compares the versions first. */
-export class CalendarShelf {
+export class CalendarCache {
   readonly #known = new Map<string, Map<string, HolidayCalendar>>()
 
   /** A tenant's calendars, by name, as they were last read. */
@@ -87,13 +87,13 @@ function calendarOf([, name, version, dates, weekend]: Values): HolidayCalendar 
   throw new CorruptRow(`its calendar ${String(name)} is none: put it again`)
 }
 
-const shelves = new WeakMap<Dialect, CalendarShelf>()
+const caches = new WeakMap<Dialect, CalendarCache>()
 
-/** The shelf of a store. */
-export function shelfOf({ dialect }: Pick<Session, 'dialect'>): CalendarShelf {
-  const shelf = shelves.get(dialect) ?? new CalendarShelf()
-  shelves.set(dialect, shelf)
-  return shelf
+/** The cache of a store. */
+export function calendarCacheOf({ dialect }: Pick<Session, 'dialect'>): CalendarCache {
+  const cache = caches.get(dialect) ?? new CalendarCache()
+  caches.set(dialect, cache)
+  return cache
 }
 
 /**
@@ -107,7 +107,7 @@ export async function withCalendars<A extends Alarm>(
   const names = new Map(alarms.flatMap(namesOf).map((each) => [keyOf(each), each]))
   if (names.size === 0) return alarms
   const asked = [...names.values()]
-  const found = await shelfOf(session).named(session, asked)
+  const found = await calendarCacheOf(session).named(session, asked)
   const byName = new Map(asked.map((each, index) => [keyOf(each), found[index]]))
   return alarms.map((alarm) => {
     const own = namesOf(alarm)
@@ -125,9 +125,10 @@ function namesOf(alarm: Alarm): Named[] {
 export async function assertCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
   const naming = alarms.filter((alarm) => namesOf(alarm).length > 0)
   const current = await withCalendars(session, naming)
-  for (const [index, { calendars: given }] of naming.entries()) {
+  for (const [index, { calendars }] of naming.entries()) {
     const now = current[index]!.calendars
-    const isSame = given.length === now.length && given.every((each, i) => each.version === now[i]!.version)
+    const isSame =
+      calendars.length === now.length && calendars.every((each, i) => each.version === now[i]!.version)
     if (isSame && namesOf(naming[index]!).length === now.length) continue
     throw new WakefulError('calendar.changed', { name: null })
   }
@@ -137,13 +138,13 @@ export async function assertCalendars(session: Session, alarms: readonly Alarm[]
 export async function putCalendar(
   session: Session,
   tenant: string,
-  given: NewCalendar,
+  calendar: NewCalendar,
   context: Context,
 ): Promise<HolidayCalendar> {
   await session.plain(sql.lockCalendars)
-  const named = [{ tenant, name: given.name }]
-  const [before] = await shelfOf(session).named(session, named)
-  const [dates, weekend] = [JSON.stringify(given.dates), JSON.stringify(given.weekend)]
+  const named = [{ tenant, name: calendar.name }]
+  const [before] = await calendarCacheOf(session).named(session, named)
+  const [dates, weekend] = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
   if (
     before !== undefined &&
     JSON.stringify(before.dates) === dates &&
@@ -151,8 +152,8 @@ export async function putCalendar(
   )
     return before
   const version = Number((await session.row(sql.nextCalendarVersion))![0])
-  await session.run(sql.putCalendar, tenant, given.name, dates, weekend, version, context.now)
-  return { ...given, version }
+  await session.run(sql.putCalendar, tenant, calendar.name, dates, weekend, version, context.now)
+  return { ...calendar, version }
 }
 
 /** Deletes a calendar that no live alarm names; false where there is none. */

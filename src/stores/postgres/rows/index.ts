@@ -1,14 +1,14 @@
 export { apply, applyRest } from './apply.ts'
-export { assertCalendars, putCalendar, removeCalendar, shelfOf, withCalendars } from './calendars.ts'
+export { assertCalendars, calendarCacheOf, putCalendar, removeCalendar, withCalendars } from './calendars.ts'
 export { lockSnapshots } from './locks.ts'
 export { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
 export { type Damaged, quarantine } from './quarantine.ts'
-export { columns, placeValues } from './row-writes.ts'
+export { columns, positionValues } from './row-writes.ts'
 export { readShards, ShardMap } from './shard-map.ts'
 export {
   alarmNamed,
-  flightsIn,
-  flightTimers,
+  batchTimers,
+  inFlightIn,
   readSnapshots,
   type Snapshots,
   type StoredSnapshot,

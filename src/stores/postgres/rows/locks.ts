@@ -1,7 +1,7 @@
 import type { Serial } from '../../../alarm/index.ts'
 import { contention, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
-import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
+import { readInFlight, readSnapshots, type Snapshots } from './snapshots.ts'
 
 /** What wakes within this time may be in a batch that is just being taken: an edit of it keeps the take out. */
 const NEAR_MS = 1_000
@@ -34,10 +34,10 @@ export async function lockSnapshots(
     // What follows are statements that begin after the locks are held: what they waited for is seen.
     const [rows, snapshots, still] = await Promise.all([
       session.rows(sql.lockTimersOfAlarms, seqs),
-      readSnapshots(session, seqs, readFlights(session, [...locked])),
+      readSnapshots(session, seqs, readInFlight(session, [...locked])),
       shardsWaking(session, seqs, moment(), NEAR_MS),
     ])
-    await session.landed()
+    await session.acknowledged()
     const ids = new Set(rows.map(([id]) => id as Serial))
     const timers = [...snapshots.found.values()].flatMap((snapshot) => snapshot.timers)
     const isWhole = timers.every(({ id }) => ids.has(id)) && still.every((shard) => locked.has(shard))

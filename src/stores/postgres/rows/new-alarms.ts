@@ -1,13 +1,13 @@
 import type { Serial } from '../../../alarm/index.ts'
 import { ALARM_COLUMNS } from '../../index.ts'
 import type { Bindable } from '../connection/index.ts'
-import { ALARM_TYPES, addFigures, PLACE_COLUMNS, PLACE_TYPES } from '../sql/index.ts'
+import { ALARM_TYPES, addFigures, POSITION_COLUMNS, POSITION_TYPES } from '../sql/index.ts'
 
 /** The values of an alarm, or those of its first timer behind its shard. */
 type Row = readonly (string | Serial | null)[]
 
-const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...PLACE_COLUMNS.map(timers)]
-const TYPES = [...ALARM_TYPES, 'int', ...PLACE_TYPES]
+const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...POSITION_COLUMNS.map(timers)]
+const TYPES = [...ALARM_TYPES, 'int', ...POSITION_TYPES]
 const ID = COLUMNS.indexOf(alarms('id'))
 const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
 const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
@@ -70,9 +70,9 @@ function insertWith(order: string, more: string): string {
       AS given (${COLUMNS.join(', ')}, payload)),
   made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
     SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n${order})${more}
-  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE_COLUMNS.join(', ')}, version, edited)
+  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${POSITION_COLUMNS.join(', ')}, version, edited)
   SELECT n.seq, ${['tenant', 'owner', 'target'].map((column) => value(alarms(column))).join(', ')}, ${value('shard')},
-    ${PLACE_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`
+    ${POSITION_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`
 }
 
 function alarms(column: string): string {

@@ -170,7 +170,7 @@ export class Writes {
     for (const timer of this.#moved) this.wake(timer.shard, timer.wakeAt)
     send(
       sql.moveTimers,
-      this.#moved.splice(0).map((timer) => placeValues(timer, timer.id)),
+      this.#moved.splice(0).map((timer) => positionValues(timer, timer.id)),
     )
     if (this.#edited.length > 0) session.send(sql.markTimersEdited, this.#edited.splice(0))
     send(sql.reportTimers, this.#reported.splice(0))
@@ -196,7 +196,7 @@ export class Writes {
     if (made.length === 0) return
     const lists = newAlarmLists(
       made.map(({ alarm }) => alarmValues(alarm)),
-      made.map(({ alarm, timer }) => placeValues(timer, this.#place(alarm, timer))),
+      made.map(({ alarm, timer }) => positionValues(timer, this.#place(alarm, timer))),
     )
     if (figures === null) session.send(insertAlarms, ...lists)
     else session.send(insertAlarmsAndFigures, ...lists, ...figures)
@@ -205,7 +205,7 @@ export class Writes {
   #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
-      return placeValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
+      return positionValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
     })
     sendLists(session, sql.insertTimers, added)
   }
@@ -260,7 +260,7 @@ interface OutcomeWrite {
 }
 
 /** A timer's values as they are written, in the order of the statements, behind what comes before them. */
-export function placeValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
+export function positionValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
   const { startedAt, waiting, delivered } = timer
   const flag = delivered ? 1 : 0

@@ -53,7 +53,7 @@ const OUTCOME_AT = 1 + ALARM_COLUMNS.length
 export async function readSnapshots(
   session: Session,
   seqs: readonly Serial[],
-  known: Promise<Flights> | Flights = NO_FLIGHTS,
+  known: Promise<RecordedInFlight> | RecordedInFlight = NONE_IN_FLIGHT,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
   const [flights, rows] = await Promise.all([known, session.rows(sql.snapshotsBySeq, seqs)])
@@ -124,24 +124,24 @@ type OutcomeValues = [
 ] // biome-ignore format: a list
 
 /** Which timers are recorded as being delivered. */
-export interface Flights {
+export interface RecordedInFlight {
   has(timer: Timer): boolean
 }
 
-const NO_FLIGHTS: Flights = { has: () => false }
+const NONE_IN_FLIGHT: RecordedInFlight = { has: () => false }
 
 /** Reads what is in flight in these shards. */
-export async function readFlights(session: Session, shards: readonly number[]): Promise<Flights> {
-  if (shards.length === 0) return NO_FLIGHTS
-  return flightsIn(await session.rows(sql.flightsOfShards, shards))
+export async function readInFlight(session: Session, shards: readonly number[]): Promise<RecordedInFlight> {
+  if (shards.length === 0) return NONE_IN_FLIGHT
+  return inFlightIn(await session.rows(sql.inFlightBatchesOfShards, shards))
 }
 
 /**
  * Reads flights. Two may name one timer: it was given back, or failed, and was taken again while others of its first batch
  * were still delivered. The newer need not stand behind the older, for a page's room is used again.
  */
-export function flightsIn(rows: readonly Values[]): Flights {
-  const flying = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(named))
+export function inFlightIn(rows: readonly Values[]): RecordedInFlight {
+  const flying = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(named))
   return { has: ({ id, version }) => flying.has(named([id, version])) }
 }
 
@@ -150,7 +150,7 @@ function named([id, version]: readonly [Serial, number]): string {
 }
 
 /** The ids and versions of a flight's timers, which are written by turns. */
-export function flightTimers(text: string): [Serial, number][] {
+export function batchTimers(text: string): [Serial, number][] {
   const flat = text.split(',').map(serialOf)
   const pairs: [Serial, number][] = []
   for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, Number(flat[i + 1])])

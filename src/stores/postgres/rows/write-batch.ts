@@ -46,7 +46,7 @@ export class WriteBatch {
   async flush(): Promise<void> {
     await this.writes.flush(this.session)
     // What a commit follows is not waited for here.
-    if (this.#isUserTransaction) await this.session.landed()
+    if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
   /** What was written stays, whatever is undone later. */
@@ -60,7 +60,7 @@ export class WriteBatch {
     this.accept()
     await this.writes.flush(this.session, this.#figures())
     this.#notify()
-    if (this.#isUserTransaction) await this.session.landed()
+    if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
   #figures(): Bindable[] | null {

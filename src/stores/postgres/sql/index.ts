@@ -1,3 +1,3 @@
-export { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+export { ALARM_TYPES, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
 export * from './queries.ts'
 export { addFigures } from './tally-columns.ts'

@@ -40,7 +40,7 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
   client.on('error', () => {})
   try {
     await client.connect()
-    const session = database.guest(client as Querying)
+    const session = database.userSession(client as Querying)
     for (const statement of BEGIN) await session.plain(statement)
     // The count of events may take long: it is none of the reads that others wait for.
     const [alarms] = (await session.row(EXPORT_QUERIES.countAlarms)) as [number]

@@ -1,5 +1,5 @@
 import type { Serial } from '../../../alarm/index.ts'
-import { hasEnded, nameTaken, type PortableAlarm, withoutKey } from '../../index.ts'
+import { hasEnded, nameConflict, type PortableAlarm, withoutKey } from '../../index.ts'
 import { columns, lockSnapshots, snapshotIn, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -25,7 +25,7 @@ export async function settleKeys(
     const holder = seq === undefined ? undefined : snapshotIn(known, seq)
     if (holder === undefined) return line
     if (hasEnded(line)) return withoutKey(line)
-    if (!hasEnded(holder)) throw nameTaken(line.alarm, 'key', line.alarm.key!, holder.alarm.id)
+    if (!hasEnded(holder)) throw nameConflict(line.alarm, 'key', line.alarm.key!, holder.alarm.id)
     released.push(holder.alarm.seq)
     return line
   })

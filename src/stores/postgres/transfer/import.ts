@@ -5,7 +5,7 @@ import {
   alarmValues,
   calendarMissing,
   isZoned,
-  nameTaken,
+  nameConflict,
   occurrenceIn,
   type PortableAlarm,
   type PortableCalendar,
@@ -18,7 +18,7 @@ import {
 } from '../../index.ts'
 import { isDuplicate, type Session } from '../connection/index.ts'
 import { INBOX_QUERIES, putDocument, wakeValues } from '../reads/index.ts'
-import { columns, putCalendar, shelfOf, type WriteBatch } from '../rows/index.ts'
+import { calendarCacheOf, columns, putCalendar, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { settleKeys } from './import-keys.ts'
 
@@ -35,7 +35,7 @@ export const IMPORT_QUERIES = {
 
 type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
-const TRIES_MAX = 3
+const ATTEMPTS_MAX = 3
 
 /** Writes a batch of an export's lines, all or none; answers how many were not here already. */
 export async function importBatch(
@@ -43,12 +43,12 @@ export async function importBatch(
   lines: readonly PortableRow[],
   context: Context,
 ): Promise<number> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await write((batch) => importRows(batch, lines, context))
     } catch (thrown) {
       // Somebody has just set one of these keys: this time it is found, and told by its name.
-      if (!isDuplicate(thrown) || tries >= TRIES_MAX) throw thrown
+      if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw thrown
     }
   }
 }
@@ -107,7 +107,7 @@ async function importCalendars(
   let written = 0
   for (const { calendar: given } of lines) {
     const { tenant, ...calendar } = given
-    const [known] = await shelfOf(session).named(session, [{ tenant, name: calendar.name }])
+    const [known] = await calendarCacheOf(session).named(session, [{ tenant, name: calendar.name }])
     if (known !== undefined) continue
     await putCalendar(session, tenant, calendar, context)
     written += 1
@@ -120,7 +120,7 @@ async function importAlarms(batch: WriteBatch, given: readonly PortableAlarm[]):
   const { session, writes } = batch
   const unknown = await unknownAlarms(session, given)
   if (unknown.length === 0) return 0
-  await refuseTaken(session, unknown)
+  await refuseConflicts(session, unknown)
   const lines = await settleKeys(batch, unknown)
   await refuseUnknownCalendars(
     session,
@@ -165,18 +165,18 @@ interface Claim {
   readonly value: string
 }
 
-async function refuseTaken(session: Session, lines: readonly PortableAlarm[]): Promise<void> {
+async function refuseConflicts(session: Session, lines: readonly PortableAlarm[]): Promise<void> {
   const claims = lines.flatMap(claimsOf)
   const claimed = new Map<string, Alarm>()
   for (const { alarm, what, value } of claims) {
     const name = JSON.stringify([what, alarm.tenant, alarm.owner, value])
     const other = claimed.get(name)
-    if (other !== undefined) throw nameTaken(alarm, what, value, other.id)
+    if (other !== undefined) throw nameConflict(alarm, what, value, other.id)
     claimed.set(name, alarm)
   }
   const once = claims.filter(({ what }) => what === 'idempotency key')
-  await refuseHeld(session, sql.seqsOfIdempotencyKeys, once)
-  await refuseHeld(session, sql.seqsOfKeptKeys, once)
+  await refuseKnown(session, sql.seqsOfIdempotencyKeys, once)
+  await refuseKnown(session, sql.seqsOfKeptKeys, once)
 }
 
 function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
@@ -188,7 +188,7 @@ function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
   ]
 }
 
-async function refuseHeld(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
+async function refuseKnown(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map(({ alarm, value }) => [alarm.tenant, alarm.owner, value])
   const [held] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
@@ -196,13 +196,13 @@ async function refuseHeld(session: Session, query: string, claims: readonly Clai
   const [place, seq] = held
   const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [Serial, string]
   const { alarm, what, value } = claims[place - 1]!
-  throw nameTaken(alarm, what, value, id)
+  throw nameConflict(alarm, what, value, id)
 }
 
 async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
   const named = alarms.flatMap((alarm) => calendarNames(alarm).map((name) => ({ alarm, name })))
   if (named.length === 0) return
-  const found = await shelfOf(session).named(
+  const found = await calendarCacheOf(session).named(
     session,
     named.map(({ alarm, name }) => ({ tenant: alarm.tenant, name })),
   )

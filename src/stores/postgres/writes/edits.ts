@@ -30,7 +30,7 @@ export async function editAll(
 ): Promise<Ending<EditResult<unknown>>[]> {
   const selections = await select(batch.session, jobs)
   const endings: Ending<EditResult<unknown>>[] = []
-  let left = jobs.map((job, place) => ({ job, place, ...selections[place]! }))
+  let left = jobs.map((job, index) => ({ job, index, ...selections[index]! }))
   while (left.length > 0) {
     // Those that are about the same alarm come one after the other: each must see what the one before has written.
     const met = new Set<Serial>()
@@ -41,8 +41,8 @@ export async function editAll(
     })
     const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
     const snapshots = await lockSnapshots(batch.session, seqs, batch.moment)
-    for (const { job, place, seqs: own, next } of now) {
-      endings[place] = decideAll(
+    for (const { job, index, seqs: own, next } of now) {
+      endings[index] = decideAll(
         batch,
         job,
         () => own.flatMap((seq) => snapshotIn(snapshots, seq) ?? []),
@@ -51,7 +51,7 @@ export async function editAll(
     }
     await batch.flush()
     left = left.filter((each) => !now.includes(each))
-    if (left.length > 0) await batch.session.landed()
+    if (left.length > 0) await batch.session.acknowledged()
   }
   return endings
 }
@@ -91,25 +91,25 @@ async function select(session: Session, jobs: readonly EditJob[]): Promise<Selec
   ])
   return Promise.all(
     jobs.map(
-      (job, place) => selectMany(session, job) ?? { seqs: [...byId(place), ...byKey(place)], next: null },
+      (job, index) => selectMany(session, job) ?? { seqs: [...byId(index), ...byKey(index)], next: null },
     ),
   )
 }
 
 interface Named extends Scope {
   readonly name: string
-  readonly place: number
+  readonly index: number
 }
 
 function named(jobs: readonly EditJob[], names: (job: EditJob) => readonly string[]): Named[] {
-  return jobs.flatMap((job, place) => names(job).map((name) => ({ ...job.scope, name, place })))
+  return jobs.flatMap((job, index) => names(job).map((name) => ({ ...job.scope, name, index })))
 }
 
 async function seqsOf(
   session: Session,
   text: string,
   asked: readonly Named[],
-): Promise<(place: number) => Serial[]> {
+): Promise<(index: number) => Serial[]> {
   if (asked.length === 0) return () => []
   const rows = await session.rows(
     text,
@@ -118,10 +118,10 @@ async function seqsOf(
     asked.map(({ name }) => name),
   )
   const found = rows
-    .map(([index, seq]) => ({ index: (index as number) - 1, seq: seq as Serial }))
-    .sort((a, b) => a.index - b.index)
-  const grouped = Map.groupBy(found, ({ index }) => asked[index]!.place)
-  return (place) => [...new Set((grouped.get(place) ?? []).map(({ seq }) => seq))]
+    .map(([ordinal, seq]) => ({ position: (ordinal as number) - 1, seq: seq as Serial }))
+    .sort((a, b) => a.position - b.position)
+  const grouped = Map.groupBy(found, ({ position }) => asked[position]!.index)
+  return (index) => [...new Set((grouped.get(index) ?? []).map(({ seq }) => seq))]
 }
 
 /** A bounded piece of a subject's alarms, or of all that is pending; undefined where the alarms were named one by one. */

@@ -33,7 +33,7 @@ const SHARE_MIN = 16
  */
 export class GroupCommit<J, A> {
   readonly #ports: GroupPorts<J, A>
-  readonly #flying = new Set<Promise<void>>()
+  readonly #underWay = new Set<Promise<void>>()
   #waiting: Waiting<J, A>[] = []
   #gathering: Promise<void> | null = null
 
@@ -50,8 +50,8 @@ export class GroupCommit<J, A> {
 
   /** Waits for what is under way. */
   async settled(): Promise<void> {
-    while (this.#gathering !== null || this.#flying.size > 0)
-      await Promise.all([this.#gathering, ...this.#flying])
+    while (this.#gathering !== null || this.#underWay.size > 0)
+      await Promise.all([this.#gathering, ...this.#underWay])
   }
 
   async #gather(): Promise<void> {
@@ -62,13 +62,13 @@ export class GroupCommit<J, A> {
   }
 
   #mayFly(): boolean {
-    const { size } = this.#flying
+    const { size } = this.#underWay
     return size === 0 || (size < this.#groupsMax && this.#waiting.length >= SHARE_MIN)
   }
 
   /** How many go at once: all, or an equal part where each part is worth a commit. */
   #share(): number {
-    const free = this.#groupsMax - this.#flying.size
+    const free = this.#groupsMax - this.#underWay.size
     const all = this.#waiting.length
     return Math.min(this.#ports.jobsMax, all < free * SHARE_MIN ? all : Math.ceil(all / free))
   }
@@ -78,11 +78,11 @@ export class GroupCommit<J, A> {
   }
 
   #fly(group: readonly Waiting<J, A>[]): void {
-    const flight = this.#runAll(group).finally(() => {
-      this.#flying.delete(flight)
+    const commit = this.#runAll(group).finally(() => {
+      this.#underWay.delete(commit)
       if (this.#waiting.length > 0) this.#gathering ??= this.#gather()
     })
-    this.#flying.add(flight)
+    this.#underWay.add(commit)
   }
 
   async #runAll(group: readonly Waiting<J, A>[]): Promise<void> {

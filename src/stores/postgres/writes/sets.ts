@@ -43,11 +43,11 @@ export function createdAnswer({ alarm, timer }: SetRequest): SetResult {
   return { outcome: 'created', snapshot: newSnapshot(alarm, timer) }
 }
 
-/** A request with its place among the others, and the moment of its caller. */
-interface Placed {
+/** A request with its index among the others, and the moment of its caller. */
+interface IndexedRequest {
   readonly request: SetRequest
   readonly context: Context
-  readonly place: number
+  readonly index: number
 }
 
 /**
@@ -59,36 +59,40 @@ export async function setAll(
   requests: readonly { readonly request: SetRequest; readonly context: Context }[],
 ): Promise<SetResult[]> {
   const answers: SetResult[] = []
-  let left: readonly Placed[] = requests.map((each, place) => ({ ...each, place }))
+  let left: readonly IndexedRequest[] = requests.map((each, index) => ({ ...each, index }))
   while (left.length > 0) {
     const met = new Set<string>()
-    const [now, later]: [Placed[], Placed[]] = [[], []]
-    for (const placed of left) {
-      const names = namesOf(placed.request.alarm)
-      ;(names.some((name) => met.has(name)) ? later : now).push(placed)
+    const [now, later]: [IndexedRequest[], IndexedRequest[]] = [[], []]
+    for (const indexed of left) {
+      const names = namesOf(indexed.request.alarm)
+      ;(names.some((name) => met.has(name)) ? later : now).push(indexed)
       for (const name of names) met.add(name)
     }
     const round = await setRound(batch, now)
-    for (const [place, answer] of round) answers[place] = answer
+    for (const [index, answer] of round) answers[index] = answer
     // One that was found and then pruned, before anybody held it, is looked for again: by now it is new.
-    const again = now.filter(({ place }) => !round.has(place))
-    const answered = now.filter(({ place }) => round.has(place))
+    const again = now.filter(({ index }) => !round.has(index))
+    const answered = now.filter(({ index }) => round.has(index))
     left = [...again, ...repeatsAnswered(later, answers, answered)]
   }
   return answers
 }
 
 /** Answers those that repeat an idempotency key of the round before, which no key can have moved on since. */
-function repeatsAnswered(later: readonly Placed[], answers: SetResult[], round: readonly Placed[]): Placed[] {
+function repeatsAnswered(
+  later: readonly IndexedRequest[],
+  answers: SetResult[],
+  round: readonly IndexedRequest[],
+): IndexedRequest[] {
   const firsts = new Map(
-    round.flatMap(({ request: { alarm }, place }) =>
-      alarm.idempotencyKey === null || alarm.key !== null ? [] : [[nameOf('i', alarm), place] as const],
+    round.flatMap(({ request: { alarm }, index }) =>
+      alarm.idempotencyKey === null || alarm.key !== null ? [] : [[nameOf('i', alarm), index] as const],
     ),
   )
-  return later.filter(({ request: { alarm }, place }) => {
+  return later.filter(({ request: { alarm }, index }) => {
     const first = alarm.key === null ? firsts.get(nameOf('i', alarm)) : undefined
     if (first === undefined) return true
-    answers[place] = { ...answers[first]!, outcome: 'deduped' }
+    answers[index] = { ...answers[first]!, outcome: 'deduped' }
     return false
   })
 }
@@ -104,39 +108,42 @@ function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm):
   return JSON.stringify([kind, tenant, owner, kind === 'i' ? idempotencyKey : key])
 }
 
-/** Answers by place; none for those whose alarm was pruned meanwhile, for which nothing is written. */
-async function setRound(batch: WriteBatch, round: readonly Placed[]): Promise<Map<number, SetResult>> {
+/** Answers by index; none for those whose alarm was pruned meanwhile, for which nothing is written. */
+async function setRound(
+  batch: WriteBatch,
+  round: readonly IndexedRequest[],
+): Promise<Map<number, SetResult>> {
   const { session } = batch
   const [firsts, keyed] = await Promise.all([knownFirsts(session, round), knownKeys(session, round)])
-  const [deduped, rest] = [round.filter(isIn(firsts)), round.filter((placed) => !isIn(firsts)(placed))]
+  const [deduped, rest] = [round.filter(isIn(firsts)), round.filter((indexed) => !isIn(firsts)(indexed))]
   await assertCalendars(
     session,
     rest.map(({ request }) => request.alarm),
   )
   const replaced = rest.filter(isIn(keyed))
-  const fresh = rest.filter((placed) => !isIn(keyed)(placed))
-  const seqs = replaced.map(({ place }) => keyed.get(place)!)
+  const fresh = rest.filter((indexed) => !isIn(keyed)(indexed))
+  const seqs = replaced.map(({ index }) => keyed.get(index)!)
   const known = await lockSnapshots(session, [...seqs].sort(bySerial), batch.moment)
   const answers = new Map<number, SetResult>()
-  for (const { place, request, context } of replaced) {
-    const snapshot = snapshotIn(known, keyed.get(place)!)
+  for (const { index, request, context } of replaced) {
+    const snapshot = snapshotIn(known, keyed.get(index)!)
     if (snapshot === undefined) continue
-    answers.set(place, { outcome: 'replaced', snapshot: setAgain(batch, snapshot, request, context) })
+    answers.set(index, { outcome: 'replaced', snapshot: setAgain(batch, snapshot, request, context) })
   }
   for (const { request } of fresh) batch.writes.insertAlarm(request.alarm, request.timer)
   // Not left for the end, where alarms with keys would be written with the figures.
   await batch.flush()
   const first = await readSnapshots(session, [...firsts.values()])
-  for (const { place } of deduped) {
-    const snapshot = snapshotIn(first, firsts.get(place)!)
-    if (snapshot !== undefined) answers.set(place, { outcome: 'deduped', snapshot })
+  for (const { index } of deduped) {
+    const snapshot = snapshotIn(first, firsts.get(index)!)
+    if (snapshot !== undefined) answers.set(index, { outcome: 'deduped', snapshot })
   }
-  for (const { place, request } of fresh) answers.set(place, createdAnswer(request))
+  for (const { index, request } of fresh) answers.set(index, createdAnswer(request))
   return answers
 }
 
-function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
-  return ({ place }) => known.has(place)
+function isIn(known: ReadonlyMap<number, Serial>): (indexed: IndexedRequest) => boolean {
+  return ({ index }) => known.has(index)
 }
 
 function setAgain(
@@ -152,8 +159,8 @@ function setAgain(
   return snapshotAfter(snapshot, change)
 }
 
-/** The rows of alarms whose idempotency keys are known, by the requests' places; also of keys that were replaced. */
-async function knownFirsts(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
+/** The rows of alarms whose idempotency keys are known, by the requests' indexes; also of keys that were replaced. */
+async function knownFirsts(session: Session, round: readonly IndexedRequest[]): Promise<Map<number, Serial>> {
   const asked = round.filter(({ request }) => request.alarm.idempotencyKey !== null)
   const names = asked.map(({ request }) => request.alarm.idempotencyKey!)
   const [current, kept] = await Promise.all([
@@ -163,7 +170,7 @@ async function knownFirsts(session: Session, round: readonly Placed[]): Promise<
   return new Map([...kept, ...current])
 }
 
-function knownKeys(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
+function knownKeys(session: Session, round: readonly IndexedRequest[]): Promise<Map<number, Serial>> {
   const asked = round.filter(({ request }) => request.alarm.key !== null)
   const names = asked.map(({ request }) => request.alarm.key!)
   return seqsNamed(session, sql.seqsOfKeys, asked, names)
@@ -172,7 +179,7 @@ function knownKeys(session: Session, round: readonly Placed[]): Promise<Map<numb
 async function seqsNamed(
   session: Session,
   text: string,
-  asked: readonly Placed[],
+  asked: readonly IndexedRequest[],
   names: readonly string[],
 ): Promise<Map<number, Serial>> {
   if (asked.length === 0) return new Map()
@@ -183,5 +190,5 @@ async function seqsNamed(
     scopes.map(({ owner }) => owner),
     names,
   )
-  return new Map(rows.map(([place, seq]) => [asked[(place as number) - 1]!.place, seq as Serial]))
+  return new Map(rows.map(([ordinal, seq]) => [asked[(ordinal as number) - 1]!.index, seq as Serial]))
 }

@@ -3,12 +3,12 @@ import { type Database, isContention, isDuplicate, type Querying, type Session }
 import { meta } from '../sql/index.ts'
 
 /** A user's own `pg` client, as far as it is needed here. */
-interface Guest extends Querying {
+interface UserClient extends Querying {
   getTransactionStatus?(): string | null
   readonly totalCount?: number
 }
 
-const TRIES_MAX = 3
+const ATTEMPTS_MAX = 3
 const ISOLATION = `SELECT current_setting('transaction_isolation')`
 /** Calls on one connection come one after the other: what one of them undoes would take the others' work along. */
 const TURNS = new WeakMap<object, Promise<unknown>>()
@@ -32,25 +32,25 @@ export class UserTransactions {
    * by what is being delivered at this moment, which an older snapshot does not tell (hazard 4).
    */
   async within<T>(tx: unknown, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
-    const guest = guestOf(tx)
-    const turn = (TURNS.get(guest) ?? Promise.resolve()).then(() => this.#within(guest, looks, work))
+    const client = userClientOf(tx)
+    const turn = (TURNS.get(client) ?? Promise.resolve()).then(() => this.#within(client, looks, work))
     TURNS.set(
-      guest,
+      client,
       turn.catch(() => {}),
     )
     return turn
   }
 
-  async #within<T>(guest: Guest, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.#database.guest(guest)
+  async #within<T>(client: UserClient, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = this.#database.userSession(client)
     try {
       await session.plain('SAVEPOINT wakeful')
     } catch (cause) {
       throw refusal('has no open transaction: begin one first (BEGIN)', cause)
     }
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
-        await this.#assertHere(guest, session)
+        await this.#assertHere(client, session)
         if (looks) await assertCurrent(session)
         const answer = await work(session)
         await session.plain('RELEASE SAVEPOINT wakeful')
@@ -58,7 +58,7 @@ export class UserTransactions {
       } catch (thrown) {
         const first = session.cause(thrown)
         await session.rollbackTo('wakeful').catch(() => {})
-        if (tries < TRIES_MAX && isPassing(first)) continue
+        if (attempt < ATTEMPTS_MAX && isPassing(first)) continue
         await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
         throw first
       }
@@ -85,16 +85,16 @@ async function assertCurrent(session: Session): Promise<void> {
   )
 }
 
-function guestOf(tx: unknown): Guest {
-  if (typeof tx !== 'object' || tx === null || typeof (tx as Guest).query !== 'function')
+function userClientOf(tx: unknown): UserClient {
+  if (typeof tx !== 'object' || tx === null || typeof (tx as UserClient).query !== 'function')
     throw refusal('must be a pg client with an open transaction on the same database')
-  const guest = tx as Guest
-  if (guest.totalCount !== undefined)
+  const client = tx as UserClient
+  if (client.totalCount !== undefined)
     throw refusal('is a pool: check a client out of it (pool.connect()) and begin there')
-  const status = guest.getTransactionStatus?.()
+  const status = client.getTransactionStatus?.()
   if (status === 'I') throw refusal('has no open transaction: begin one first (BEGIN)')
   if (status === 'E') throw refusal('has a transaction that failed: roll it back first')
-  return guest
+  return client
 }
 
 function refusal(detail: string, cause?: unknown): WakefulError {

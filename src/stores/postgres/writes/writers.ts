@@ -23,7 +23,7 @@ const GROUPS_MAX = 2
 /** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
 const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
 const ALONE = `SET LOCAL lock_timeout = '10s'`
-const TRIES_MAX = 3
+const ATTEMPTS_MAX = 3
 const TRY_AGAIN_MS = 100
 
 /**
@@ -33,16 +33,16 @@ const TRY_AGAIN_MS = 100
 export class Writers {
   readonly #database: Database
   readonly #shards: ShardMap
-  readonly #lookout: NextWakeCache
+  readonly #nextWakes: NextWakeCache
   readonly #write: Write
   readonly #new: GroupCommit<SetJob, SetResult[]>
   readonly #keyed: GroupCommit<SetJob, SetResult[]>
   readonly #edits: GroupCommit<EditJob, EditResult<unknown>>
 
-  constructor(database: Database, shards: ShardMap, lookout: NextWakeCache, write: Write) {
+  constructor(database: Database, shards: ShardMap, nextWakes: NextWakeCache, write: Write) {
     this.#database = database
     this.#shards = shards
-    this.#lookout = lookout
+    this.#nextWakes = nextWakes
     this.#write = write
     const { timers } = database
     const jobsMax = JOBS_MAX
@@ -76,7 +76,7 @@ export class Writers {
   /** The same in a transaction that somebody else ends. */
   async setIn(batch: WriteBatch, job: SetJob): Promise<SetResult[]> {
     await this.#know(job)
-    return setAll(batch, placed([job]))
+    return setAll(batch, indexed([job]))
   }
 
   edit(job: EditJob): Promise<EditResult<unknown>> {
@@ -105,17 +105,17 @@ export class Writers {
   async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetResult[]>[]> {
     const requests = jobs.flatMap((job) => job.requests)
     let unanswered: unknown = null
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         const answers = await this.#write((batch) => setNew(batch, requests))
         return divided(jobs, answers)
       } catch (thrown) {
         if (isBroken(thrown)) unanswered = thrown
         else if (unanswered === null || !isDuplicate(thrown)) throw thrown
-        await wait(this.#database.timers, tries * TRY_AGAIN_MS)
+        await wait(this.#database.timers, attempt * TRY_AGAIN_MS)
         if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))
         // Not that they are there already, which says that somebody's row is wrong: nobody could find out.
-        if (tries >= TRIES_MAX) throw unanswered
+        if (attempt >= ATTEMPTS_MAX) throw unanswered
       }
     }
   }
@@ -128,21 +128,21 @@ export class Writers {
       return false
     } finally {
       // Nobody has noted them: looks may have passed over where they are.
-      for (const { timer } of requests) if (timer.wakeAt !== null) this.#lookout.lower(null, timer.wakeAt)
+      for (const { timer } of requests) if (timer.wakeAt !== null) this.#nextWakes.lower(null, timer.wakeAt)
     }
   }
 
   async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetResult[]>[]> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         const answers = await this.#write((batch) => {
           batch.session.send(isAlone ? ALONE : TOGETHER)
-          return setAll(batch, placed(jobs))
+          return setAll(batch, indexed(jobs))
         })
         return divided(jobs, answers)
       } catch (thrown) {
         // Somebody else has just set the same key: this time it is found.
-        if (!isDuplicate(thrown) || tries >= TRIES_MAX) throw lockAdvice(thrown, isAlone)
+        if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw lockAdvice(thrown, isAlone)
       }
     }
   }
@@ -169,7 +169,7 @@ function lockAdvice(thrown: unknown, isAlone: boolean): unknown {
   return new WakefulError('store.locked', {}, { cause: thrown })
 }
 
-function placed(jobs: readonly SetJob[]) {
+function indexed(jobs: readonly SetJob[]) {
   return jobs.flatMap(({ requests, context }) => requests.map((request) => ({ request, context })))
 }
 

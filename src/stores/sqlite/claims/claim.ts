@@ -1,4 +1,4 @@
-import type { Change, Serial, Timer, Verdict } from '../../../alarm/index.ts'
+import type { Change, Decision, Serial, Timer } from '../../../alarm/index.ts'
 import { errorText } from '../../../error.ts'
 import {
   ALARM_COLUMNS,
@@ -19,11 +19,11 @@ import { isStoreError, type Session } from '../connection/index.ts'
 import { apply, isolated, quarantine, timersOf, type WriteContext, withCalendars } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { advance, fairDue, fairWakeAt } from './fair-scan.ts'
-import { holdsShard } from './settle.ts'
+import { ownsShard } from './settle.ts'
 
 /** Claims what is due in these shards, and records it as in flight in the same transaction. */
 export function claim(write: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
-  const lost = leases.filter((lease) => !holdsShard(write.session, lease))
+  const lost = leases.filter((lease) => !ownsShard(write.session, lease))
   const claimed: ClaimedTimer[] = []
   let more = false
   for (const lease of leases) {
@@ -177,11 +177,11 @@ function triageAll(write: WriteContext, rows: readonly Values[], request: ClaimR
     decidedCount += 1
     const decided = decide(write, row, request)
     if (decided === null) continue
-    const { alarm, verdict } = decided
-    const { change } = verdict
+    const { alarm, decision } = decided
+    const { change } = decision
     if (change !== undefined && !applyIsolated(write, row, decided, change)) continue
-    if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
-    hasPassed ||= verdict.kind === 'pass'
+    if (decision.kind === 'fire') ready.push({ alarm, timer: decision.timer })
+    hasPassed ||= decision.kind === 'pass'
   }
   return { ready, cutShort: decidedCount < rows.length, hasPassed }
 }
@@ -203,7 +203,7 @@ function applyIsolated(
 interface Decided {
   readonly alarm: StoredAlarm
   readonly timers: readonly Timer[]
-  readonly verdict: Exclude<Verdict, { kind: 'look' }>
+  readonly decision: Exclude<Decision, { kind: 'look' }>
 }
 
 /** Reads and decides a row; quarantines it if that fails. */
@@ -214,12 +214,12 @@ function decide(write: WriteContext, row: Values, request: ClaimRequest): Decide
     const timer = timerOf(row)
     const open = row[OTHERS_AT] === 0 ? 0 : openCount(write.session, alarm)
     const found: DueTimer = { alarm, timer, others: null, openCount: open }
-    const verdict = request.triage(found)
-    if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
+    const decision = request.triage(found)
+    if (decision.kind !== 'look') return { alarm, timers: [timer], decision }
     const timers = timersOf(write.session, alarm)
     const again = request.triage({ ...found, others: timers })
     if (again.kind === 'look') throw new CorruptRow('no decision could be made about it')
-    return { alarm, timers, verdict: again }
+    return { alarm, timers, decision: again }
   } catch (thrown) {
     if (isStoreError(thrown)) throw thrown
     quarantine(write, row, errorText(thrown))

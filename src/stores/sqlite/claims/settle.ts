@@ -27,7 +27,7 @@ import * as sql from '../sql/index.ts'
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
 /** Whether the lease is still the newest of its shard. */
-export function holdsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
+export function ownsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
   return session.get<{ epoch: number }>(sql.shardEpoch, lease.shard)?.epoch === lease.epoch
 }
 
@@ -38,7 +38,7 @@ export function settleAll(
   acknowledged: readonly InFlightBatch[],
 ): SettleResult {
   const leases = new Set(settlements.map(({ lease }) => lease))
-  const lost = [...leases].filter((lease) => !holdsShard(write.session, lease))
+  const lost = [...leases].filter((lease) => !ownsShard(write.session, lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
   const stale = own.filter((settlement) => !settleIsolated(write, settlement)).length
   for (const { id } of acknowledged) write.session.run(sql.removeInFlightBatch, id)

@@ -9,7 +9,7 @@ import {
   hasEnded,
   type InboxWake,
   isZoned,
-  nameTaken,
+  nameConflict,
   occurrenceIn,
   type PortableAlarm,
   type PortableCalendar,
@@ -149,7 +149,7 @@ function refuseKnownIdempotencyKeys(session: Session, { alarm, formerKeys = [] }
   const { idempotencyKey } = alarm
   for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys]) {
     const by = alarmNamed(session, alarm, { idempotencyKey: each })
-    if (by !== undefined) throw nameTaken(alarm, 'idempotency key', each, by.id)
+    if (by !== undefined) throw nameConflict(alarm, 'idempotency key', each, by.id)
   }
 }
 
@@ -162,7 +162,7 @@ function withPossibleKey(session: Session, line: PortableAlarm): PortableAlarm {
   const holder = key === null ? undefined : alarmNamed(session, line.alarm, { key })
   if (holder === undefined) return line
   if (hasEnded(line)) return withoutKey(line)
-  if (!hasEnded(snapshotOf(session, holder))) throw nameTaken(line.alarm, 'key', key!, holder.id)
+  if (!hasEnded(snapshotOf(session, holder))) throw nameConflict(line.alarm, 'key', key!, holder.id)
   session.run(sql.clearKey, holder.seq)
   return line
 }
