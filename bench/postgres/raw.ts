@@ -32,7 +32,7 @@ type Value = string | number | null
 /** The rows that Wakeful wrote for its first alarms: the loop copies them. */
 interface Models {
   readonly alarm: readonly Value[]
-  /** The columns of `PLACE_COLUMNS`. */
+  /** The columns of `POSITION_COLUMNS`. */
   readonly timer: readonly Value[]
   readonly outcome: readonly Value[]
   readonly event: readonly Value[]

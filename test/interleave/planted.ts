@@ -106,8 +106,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/rows/snapshots.ts',
-        from: 'return { has: ({ id, version }) => flying.has(named([id, version])) }',
-        to: 'return flying.size < 0 ? NO_FLIGHTS : NO_FLIGHTS',
+        from: 'return { has: ({ id, version }) => recorded.has(named([id, version])) }',
+        to: 'return recorded.size < 0 ? NONE_IN_FLIGHT : NONE_IN_FLIGHT',
       },
     ],
     scenarios: ['take | cancel, near'],
@@ -350,7 +350,7 @@ export const PLANTED: readonly Planted[] = [
       {
         file: 'stores/postgres/writes/sets.ts',
         from: 'if (snapshot === undefined) continue',
-        to: "if (snapshot === undefined) {\n      answers.set(place, { outcome: 'replaced', snapshot: snapshot! })\n      continue\n    }",
+        to: "if (snapshot === undefined) {\n      answers.set(index, { outcome: 'replaced', snapshot: snapshot! })\n      continue\n    }",
       },
     ],
     scenarios: ['prune | set, the same key'],
@@ -371,7 +371,11 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a key that was set meanwhile is refused to a user’s transaction',
     hazard: 7,
     edits: [
-      { file: 'stores/postgres/writes/user-transactions.ts', from: 'attempt < ATTEMPTS_MAX', to: 'attempt < 1' },
+      {
+        file: 'stores/postgres/writes/user-transactions.ts',
+        from: 'attempt < ATTEMPTS_MAX',
+        to: 'attempt < 1',
+      },
     ],
     scenarios: ['set in a user’s transaction | set, the same new key'],
   },

@@ -6,7 +6,7 @@ import { ANN, type Harness } from './harness.ts'
 /** What a transactional handler writes commits with its settle, or not at all. */
 export const transactionCases = casesOf('transactions', {
   async 'what the work wrote commits with the settle'(harness) {
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     const written = harness.request({ delay: '1h' }, { label: 'written' })
     const settled = await harness.store.transact(
       claimed.lease,
@@ -25,7 +25,7 @@ export const transactionCases = casesOf('transactions', {
 
   async 'other reads do not see what the work wrote before it commits'(harness) {
     const peer = await harness.peer()
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     const written = harness.request({ delay: '1h' })
     const work = async (tx: unknown) => {
       await harness.store.set([written], harness.context(), tx)
@@ -38,7 +38,7 @@ export const transactionCases = casesOf('transactions', {
   },
 
   async 'work that fails leaves nothing behind, and its occurrence can still be settled'(harness) {
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     const failing = async (tx: unknown): Promise<Settlement> => {
       await harness.store.set([harness.request({ delay: '1h' })], harness.context(), tx)
       throw new Error('halfway')
@@ -50,7 +50,7 @@ export const transactionCases = casesOf('transactions', {
   },
 
   async 'work under a lost lease is not started (fenced)'(harness) {
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     await harness.store.releaseLeases([claimed.lease])
     await harness.heartbeat('two')
     const work = () => assert.fail('it was begun')
@@ -59,7 +59,7 @@ export const transactionCases = casesOf('transactions', {
   },
 
   async 'work whose occurrence was settled during it leaves nothing behind'(harness) {
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     await harness.settle(claimed, 'delivered')
     const work = async (tx: unknown) => {
       await harness.store.set([harness.request({ delay: '1h' })], harness.context(), tx)
@@ -70,7 +70,7 @@ export const transactionCases = casesOf('transactions', {
   },
 
   async 'other writes wait for the work and are not lost'(harness) {
-    const claimed = await flying(harness)
+    const claimed = await inFlight(harness)
     const begun = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
     const transacted = harness.store.transact(
@@ -90,7 +90,7 @@ export const transactionCases = casesOf('transactions', {
   },
 })
 
-async function flying(harness: Harness): Promise<ClaimedTimer> {
+async function inFlight(harness: Harness): Promise<ClaimedTimer> {
   harness.needTransact()
   const leases = await harness.heartbeat()
   await harness.alarm({ delay: '1s' })

@@ -34,7 +34,7 @@ const VERBS: readonly Verb[] = [
   (snapshot, context) =>
     replace(snapshot, { alarm: snapshot.alarm, first: context.now + 60_000 }, 'reschedule', context),
 ]
-const CAMES: readonly DeliveryKind[] = ['delivered', 'delivered', 'failed', 'failed', 'released']
+const OUTCOMES: readonly DeliveryKind[] = ['delivered', 'delivered', 'failed', 'failed', 'released']
 
 /** Whatever is called in whatever order, figures, timers and records stay true. A seed names each walk. */
 export const walkCases: readonly ConformanceCase[] = Array.from({ length: WALKS }, (_, i) => i + 1).flatMap(
@@ -47,7 +47,7 @@ export const walkCases: readonly ConformanceCase[] = Array.from({ length: WALKS 
 async function walk(harness: Harness, seed: number): Promise<void> {
   const chance = new Chance(seed)
   const ids = await settle(harness, chance)
-  const going: Going = { leases: await harness.heartbeat(), flying: [] }
+  const going: Going = { leases: await harness.heartbeat(), inFlight: [] }
   const story: string[] = []
   for (let step = 0; step < STEPS; step++) {
     const id = chance.of(ids)
@@ -63,7 +63,7 @@ async function walk(harness: Harness, seed: number): Promise<void> {
 
 interface Going {
   leases: readonly Lease[]
-  flying: ClaimedTimer[]
+  inFlight: ClaimedTimer[]
 }
 
 async function settle(harness: Harness, chance: Chance): Promise<string[]> {
@@ -97,7 +97,7 @@ async function act(harness: Harness, chance: Chance, id: string, going: Going): 
     return `${ms} ms pass`
   }
   if (which < 5) return take(harness, going)
-  if (which < 7) return land(harness, chance, going)
+  if (which < 7) return settleOne(harness, chance, going)
   if (which === 7 && chance.below(3) === 0) return takeOver(harness, going)
   if (which === 8 && chance.below(3) === 0) return `cancel ${id}: ${await harness.cancel(id)}`
   if (which === 8 && chance.below(3) === 0) return setAgain(harness, id)
@@ -113,9 +113,9 @@ async function act(harness: Harness, chance: Chance, id: string, going: Going): 
 
 async function take(harness: Harness, going: Going): Promise<string> {
   const inFlight = {
-    size: going.flying.length,
+    size: going.inFlight.length,
     has: (timer: number, version: number) =>
-      going.flying.some((each) => each.timer.id === timer && each.timer.version === version),
+      going.inFlight.some((each) => each.timer.id === timer && each.timer.version === version),
   }
   const { timers: claimed } = await harness.claim(going.leases, { inFlight })
   for (const { alarm, timer } of claimed) {
@@ -123,31 +123,31 @@ async function take(harness: Harness, going: Going): Promise<string> {
     const state = await harness.state(alarm.id)
     assert.ok(state === 'active' || (state === 'paused' && recurs(alarm)), `one that is ${state} fires`)
   }
-  going.flying.push(...claimed)
+  going.inFlight.push(...claimed)
   return `take: ${claimed.map(({ alarm }) => alarm.id).join(' ') || 'none'}`
 }
 
-async function land(harness: Harness, chance: Chance, going: Going): Promise<string> {
-  const claimed = going.flying.splice(chance.below(going.flying.length || 1), 1)[0]
-  if (claimed === undefined) return 'nothing flies'
-  const came = chance.of(CAMES)
-  // Only the last of a flight lands it: the others are still in the air.
-  const { lease, alarm, timer, batch: flight } = claimed
-  const landed = going.flying.some((each) => each.batch === flight) ? [] : [flight]
+async function settleOne(harness: Harness, chance: Chance, going: Going): Promise<string> {
+  const claimed = going.inFlight.splice(chance.below(going.inFlight.length || 1), 1)[0]
+  if (claimed === undefined) return 'nothing is in flight'
+  const outcome = chance.of(OUTCOMES)
+  // Only the last settle of a batch ends it.
+  const { lease, alarm, timer, batch } = claimed
+  const batches = going.inFlight.some((each) => each.batch === batch) ? [] : [batch]
   await harness.store.settle(
-    [{ lease, alarm, timer, delivery: harness.delivery(came) }],
-    landed,
+    [{ lease, alarm, timer, delivery: harness.delivery(outcome) }],
+    batches,
     harness.context(),
   )
-  return `${alarm.id} ${came}`
+  return `${alarm.id} ${outcome}`
 }
 
 async function takeOver(harness: Harness, going: Going): Promise<string> {
   await harness.store.releaseLeases(going.leases)
   going.leases = await harness.heartbeat('another')
   // What the former owner was delivering may still end, in vain.
-  await harness.settle(going.flying, 'delivered')
-  going.flying = []
+  await harness.settle(going.inFlight, 'delivered')
+  going.inFlight = []
   return 'takeover'
 }
 

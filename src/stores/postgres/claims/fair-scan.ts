@@ -40,7 +40,7 @@ const OWNERS = `WITH RECURSIVE owners AS (
 
 /** Asked of the shard with a plus: the order is that of the owner, never the shard's. */
 const OF_OWNER = 'tenant = o.tenant AND owner = o.owner'
-const PLACE = 'id, version, shard, wake_at'
+const POSITION = 'id, version, shard, wake_at'
 
 /** The statements of a look that goes owner by owner: none of them reads what a crowding tenant has due. */
 export const FAIR_QUERIES = {
@@ -50,10 +50,10 @@ export const FAIR_QUERIES = {
    */
   pending: `${OWNERS}
     SELECT o.tenant, o.owner, o.n::bigint, t.id, t.version, t.shard, t.wake_at FROM owners o LEFT JOIN LATERAL (
-      (SELECT ${PLACE} FROM (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at <= $5::bigint
+      (SELECT ${POSITION} FROM (SELECT ${POSITION} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at <= $5::bigint
           ORDER BY wake_at, id LIMIT ${OTHERS_MAX}) d WHERE shard = ANY($4::int[]) LIMIT $6::bigint)
       UNION ALL
-      (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at > $5::bigint AND shard + 0 = ANY($4::int[])
+      (SELECT ${POSITION} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at > $5::bigint AND shard + 0 = ANY($4::int[])
         ORDER BY wake_at, id LIMIT 1)) t ON NOT o.tenant = ANY($1::text[])`,
   /**
    * What came due last in these shards, and what comes next: who is avoided has a backlog, and whoever else comes due stands

@@ -13,11 +13,11 @@ export async function recoverInFlight(
   if (shards.length === 0) return
   const rows = await batch.session.rows(sql.inFlightBatchesOfShards, shards)
   if (rows.length === 0) return
-  const flying = inFlightIn(rows)
+  const inFlight = inFlightIn(rows)
   const ids = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(([id]) => id))
   for (const row of await batch.session.rows(sql.timersById, [...ids])) {
     // One by one: one that cannot be written must not keep the shard from being taken over.
-    if (flying.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
+    if (inFlight.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
   }
   batch.session.send(
     sql.removeInFlightBatches,

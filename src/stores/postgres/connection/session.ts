@@ -139,7 +139,7 @@ export class Session {
     return (await this.#query(written, values)).rowCount ?? 0
   }
 
-  /** Sends a statement without waiting for it: `landed` tells whether all of them went well. */
+  /** Sends a statement without waiting for it: `acknowledged` waits for the answers and throws the first error. */
   send(written: string, ...values: Bindable[]): void {
     if (this.#begin !== null && this.#only === null) this.#only = [written, values]
     else this.#post(written, values)

@@ -141,8 +141,8 @@ export async function readInFlight(session: Session, shards: readonly number[]):
  * were still delivered. The newer need not stand behind the older, for a page's room is used again.
  */
 export function inFlightIn(rows: readonly Values[]): RecordedInFlight {
-  const flying = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(named))
-  return { has: ({ id, version }) => flying.has(named([id, version])) }
+  const recorded = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(named))
+  return { has: ({ id, version }) => recorded.has(named([id, version])) }
 }
 
 function named([id, version]: readonly [Serial, number]): string {
