@@ -124,7 +124,11 @@ function isoOf(date: Date): string {
 
 function isoOfUnix(unix: unknown): string {
   if (typeof unix !== 'number' || !Number.isFinite(unix) || Math.abs(unix) > 8.64e12)
-    throw new WakefulError('instant.unix', { value: String(unix) }, { field: 'unix' })
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'a number of seconds', value: String(unix) },
+      { field: 'unix', code: 'invalid_time' },
+    )
   // Rounded to a microsecond first, as the library does: a product may not be a whole number in floating point.
   return new Date(Math.ceil(Number((unix * 1000).toFixed(3)))).toISOString()
 }

@@ -189,7 +189,8 @@ function headerText(field: string, value: string): string {
 
 function traceText(value: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(value)) return value
-  throw new WakefulError('traceparent.malformed', { value: display(value) }, { field: 'traceparent' })
+  const expected = 'a W3C trace context of version 00'
+  throw new WakefulError('field.invalid', { expected, value: display(value) }, { field: 'traceparent' })
 }
 
 function pathOf(pattern: string, params: Readonly<Record<string, string>>): string {

@@ -36,7 +36,11 @@ export function userEvent(event: OwnEventGiven, { now, newId }: Context, limits:
 
 function userType(type: string): string {
   if (!TYPE.test(type))
-    throw new WakefulError('event.type_malformed', { value: display(type) }, { field: 'type' })
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'a dotted name such as order.paid', value: display(type) },
+      { field: 'type' },
+    )
   const own = wakefulPrefix(type)
   if (own !== null) throw new WakefulError('event.type_reserved', { prefix: own })
   return type

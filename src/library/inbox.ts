@@ -60,7 +60,11 @@ export class OwnInbox implements Inbox {
     const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
     if (complete !== undefined && fail !== undefined) throw new WakefulError('inbox.both_reports', {})
     if (tries !== undefined && !(Number.isSafeInteger(tries) && tries >= 1))
-      throw new WakefulError('inbox.tries', { value: display(tries) }, { field: 'tries' })
+      throw new WakefulError(
+        'field.not_whole_number',
+        { min: 1, max: null, value: display(tries) },
+        { field: 'tries' },
+      )
     const { store } = this.#library
     // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.
     const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)
@@ -113,7 +117,11 @@ const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'confli
 function bounded(name: string, text: string, max: number): number {
   const ms = parseDuration(text)
   if (ms <= max) return ms
-  throw new WakefulError('field.above_max', { max: `${max / 1000}s`, value: text }, { field: name })
+  throw new WakefulError(
+    'field.invalid',
+    { expected: `at most ${max / 1000}s`, value: text },
+    { field: name },
+  )
 }
 
 function viewOf({ occurrenceId, alarmId, arrivedAt, body, tries }: InboxWake): WakeView {

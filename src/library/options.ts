@@ -38,7 +38,7 @@ export function checkedList<T>(call: string, items: unknown, of: string): readon
 /** Refuses what is neither left out nor a text. */
 export function checkedText(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value
-  throw new WakefulError('field.not_text', { type: typeName(value) }, { field: name })
+  throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field: name })
 }
 
 /** Does work whose refusals are about one of many items. */

@@ -43,7 +43,7 @@ export class HandlerTarget implements TargetKind {
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
     assertText('handler name', name, 512)
-    if (name === '') throw new WakefulError('handler.name_missing', {})
+    if (name === '') throw new WakefulError('field.empty', {}, { field: 'name' })
     if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX })
     if (typeof handler !== 'function') throw new WakefulError('handler.not_function', { name })
     const { timeoutMs } = options

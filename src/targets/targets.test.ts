@@ -28,7 +28,7 @@ test.each([
   [{ handler: 'h', pol: 1 }, 'a handler has no field "pol". Known: handler, pool.'],
   [{ event: true, inbox: true }, 'the inbox has no field "event". Known: inbox.'],
   [{ event: 1 }, 'Write the event target as { event: true }.'],
-  [7, 'A target is the name of a handler, or an object that names its kind, not 7.'],
+  [7, 'A target must be the name of a handler or an object that names its kind, not 7.'],
 ])('%j is refused', (spec, message) => {
   expect(() => targets.parse(spec as never)).toThrow(message)
 })

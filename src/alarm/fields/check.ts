@@ -122,11 +122,15 @@ function integerOf(name: string, value: unknown, min: number, max: number): numb
 
 function durationOf(name: string, value: unknown): number {
   if (typeof value !== 'string')
-    throw new WakefulError('field.not_duration', { value: display(value) }, { field: name })
+    throw new WakefulError(
+      'field.invalid',
+      { expected: "a duration such as '30s' or 'PT5M'", value: display(value) },
+      { field: name },
+    )
   const ms = inField(name, () => parseDuration(value))
-  if (ms <= 0) throw new WakefulError('field.not_positive', {}, { field: name })
+  if (ms <= 0) throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: name })
   if (ms > DURATION_MS_MAX)
-    throw new WakefulError('field.above_max', { max: '36500d', value }, { field: name })
+    throw new WakefulError('field.invalid', { expected: 'at most 36500d', value }, { field: name })
   return ms
 }
 

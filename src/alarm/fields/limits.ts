@@ -20,7 +20,8 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Refuses text that no store could give back as it was, or that is too long. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
-  if (typeof value !== 'string') throw new WakefulError('field.not_text', { type: typeof value }, { field })
+  if (typeof value !== 'string')
+    throw new WakefulError('field.invalid', { expected: 'a string', value: typeof value }, { field })
   const bytes = utf8Length(value)
   if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
   if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })

@@ -10,5 +10,7 @@ export function isTraceparent(value: unknown): value is string {
 /** A trace context of the W3C's version 00, as it was given, or a refusal. */
 export function traceparentOf(value: unknown): string {
   if (isTraceparent(value)) return value
-  throw new WakefulError('traceparent.malformed', { value: display(value) }, { field: 'traceparent' })
+  const expected =
+    'a W3C trace context of version 00, such as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  throw new WakefulError('field.invalid', { expected, value: display(value) }, { field: 'traceparent' })
 }

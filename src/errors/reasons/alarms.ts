@@ -3,10 +3,6 @@ import { reason } from '../reason.ts'
 /** Refusals about alarms, their state, and what belongs to them. */
 export const ALARM_REASONS = {
   'alarm.not_found': reason<{ name: string }>('not_found', ({ name }) => `There is no alarm ${name}.`),
-  'alarm.not_found_by_key': reason<{ key: string }>(
-    'not_found',
-    ({ key }) => `There is no alarm with the key ${key}.`,
-  ),
   'alarm.not_found_in_store': reason<{ name: string; store: string }>(
     'not_found',
     ({ name, store }) =>
@@ -60,7 +56,6 @@ export const ALARM_REASONS = {
     'invalid_request',
     () => 'Name the alarm by its id or by its key: exactly one of them.',
   ),
-  'alarm.exists': reason<{ id: string }>('conflict', ({ id }) => `There is already an alarm ${id}.`),
   'batch.too_large': reason<{ count: number; max: number }>(
     'invalid_request',
     ({ count, max }) => `The batch has ${count} alarms. At most ${max} are allowed.`,
@@ -86,16 +81,11 @@ export const ALARM_REASONS = {
   ),
   'pool.malformed': reason<{ name: string }>(
     'invalid_request',
-    ({ name }) => `Pool ${name} must have 1 to 64 lower-case letters, digits, - and _.`,
+    ({ name }) => `Pool ${name} must be 1 to 64 lower-case letters, digits, - and _.`,
   ),
   'pool.built_in': reason<{ name: string }>(
     'invalid_request',
     ({ name }) => `Pool ${name} is reserved for the built-in targets. Choose another name.`,
-  ),
-  'traceparent.malformed': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) =>
-      `${words.it} must be a W3C trace context of version 00, such as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01, not ${value}.`,
   ),
   'target.missing': reason(
     'invalid_request',
@@ -104,7 +94,7 @@ export const ALARM_REASONS = {
   ),
   'target.malformed': reason<{ value: string }>(
     'invalid_request',
-    ({ value }) => `A target is the name of a handler, or an object that names its kind, not ${value}.`,
+    ({ value }) => `A target must be the name of a handler or an object that names its kind, not ${value}.`,
   ),
   'target.unknown_kind': reason<{ value: string; kinds: readonly string[] }>(
     'invalid_request',
@@ -120,7 +110,7 @@ export const ALARM_REASONS = {
   ),
   'target.not_as_default': reason<{ kind: string }>(
     'invalid_request',
-    ({ kind }) => `A default target is { webhook: 'https://…' } or 'inbox', not one of kind ${kind}.`,
+    ({ kind }) => `A default target must be { webhook: 'https://…' } or 'inbox', not one of kind ${kind}.`,
   ),
   'target.no_default': reason(
     'not_found',
@@ -130,7 +120,6 @@ export const ALARM_REASONS = {
     'not_found',
     ({ kind, name }) => `The ${kind} ${name} is not paused.`,
   ),
-  'handler.name_missing': reason('invalid_request', () => 'A handler needs a name.'),
   'handler.name_reserved': reason<{ name: string }>(
     'invalid_request',
     ({ name }) => `'${name}' is the inbox. Give the handler another name.`,
@@ -167,10 +156,6 @@ export const ALARM_REASONS = {
     (_, words) =>
       `Report a wake with ${words.name('complete')} or with ${words.name('fail')}, not with both.`,
   ),
-  'inbox.tries': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) => `${words.it} must be that of the wake, from 1, not ${value}.`,
-  ),
   'inbox.wake_not_found': reason<{ occurrence: string; again: boolean }>(
     'not_found',
     ({ occurrence, again }) =>
@@ -180,10 +165,6 @@ export const ALARM_REASONS = {
     'quota_exceeded',
     ({ tenant, owner, max }) =>
       `The inbox of owner ${owner} of tenant ${tenant} is full (${max} wakes). Read and acknowledge them.`,
-  ),
-  'event.type_malformed': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) => `${words.it} ${value} must be a dotted name such as order.paid.`,
   ),
   'event.type_reserved': reason<{ prefix: string }>(
     'invalid_request',

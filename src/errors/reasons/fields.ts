@@ -41,7 +41,8 @@ export const FIELD_REASONS = {
   ),
   'field.too_small': reason<{ min: number; inclusive: boolean }>(
     'invalid_request',
-    ({ min, inclusive }, words) => `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min}.`,
+    ({ min, inclusive }, words) =>
+      `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min === 0 ? 'zero' : min}.`,
   ),
   'field.too_large': reason<{ max: number; inclusive: boolean }>(
     'invalid_request',
@@ -59,10 +60,6 @@ export const FIELD_REASONS = {
     'invalid_request',
     (_, words) => `${words.it} is empty. Set a value, or leave it out.`,
   ),
-  'field.not_text': reason<{ type: string }>(
-    'invalid_request',
-    ({ type }, words) => `${words.it} must be a string, not ${type}.`,
-  ),
   'field.too_long': reason<{ bytes: number; max: number }>(
     'invalid_request',
     ({ bytes, max }, words) => `${words.it} is ${bytes} bytes long. At most ${max} are allowed.`,
@@ -75,19 +72,10 @@ export const FIELD_REASONS = {
     'invalid_request',
     (_, words) => `${words.it} contains half of a surrogate pair, which cannot be stored.`,
   ),
-  'field.not_duration': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) => `${words.it} must be a duration such as '30s' or 'PT5M', not ${value}.`,
-  ),
   'field.without_unit': reason<{ example: string }>(
     'invalid_request',
     ({ example }, words) =>
       `${words.it} must be a string with a unit, such as "${example}" for seconds, not a number.`,
-  ),
-  'field.not_positive': reason('invalid_request', (_, words) => `${words.it} must be greater than zero.`),
-  'field.above_max': reason<{ max: string; value: string }>(
-    'invalid_request',
-    ({ max, value }, words) => `${words.it} must be at most ${max}, not ${value}.`,
   ),
   'field.immutable': reason(
     'invalid_request',

@@ -31,13 +31,9 @@ export const INSTANT_REASONS = {
   ),
   'instant.type': reason(
     'invalid_time',
-    () => 'An instant is a Date, a Temporal.Instant or an ISO string with offset.',
+    () => 'An instant must be a Date, a Temporal.Instant or an ISO string with offset.',
   ),
-  'instant.invalid_date': reason('invalid_time', () => 'This Date is invalid: it names no instant.'),
-  'instant.unix': reason<{ value: string }>(
-    'invalid_time',
-    ({ value }, words) => `${words.name('unix')} ${value} is not a number of seconds.`,
-  ),
+  'instant.invalid_date': reason('invalid_time', () => 'The Date is invalid: its time is NaN.'),
   'instant.unix_in_milliseconds': reason<{ value: string }>(
     'invalid_time',
     ({ value }, words) =>
@@ -70,7 +66,7 @@ export const INSTANT_REASONS = {
   ),
   'every.no_number': reason<{ text: string; one: string }>(
     'invalid_rule',
-    ({ text, one }) => `${text} does not say how many. Use '${one}'.`,
+    ({ text, one }) => `${text} has no number. Use '${one}'.`,
   ),
   'every.out_of_range': reason<{ text: string }>(
     'invalid_rule',

@@ -136,7 +136,7 @@ export const HOST_REASONS = {
   'secret.too_short': reason<{ from: string; length: number; min: number }>(
     'invalid_request',
     ({ from, length, min }) =>
-      `${from} is ${length} characters long. A secret has ${min} or more, such as \`openssl rand -base64 32\` prints.`,
+      `${from} is ${length} characters long. Use at least ${min}, for example from \`openssl rand -base64 32\`.`,
   ),
   'secret.other': reason<{ hint: string }>(
     'invalid_request',
@@ -199,17 +199,9 @@ export const HOST_REASONS = {
     'invalid_request',
     ({ setting, expected, value }) => `${setting} must be ${expected}, not ${value}.`,
   ),
-  'remote.not_wakeful': reason<{ url: string }>(
-    'store_unavailable',
-    ({ url }) => `${url} is not a Wakeful server.`,
-  ),
   'remote.unexpected': reason<{ status: number; text: string }>(
     'internal',
     ({ status, text }) => `The server answered ${status}: ${text}.`,
-  ),
-  'remote.no_answer': reason<{ url: string; text: string }>(
-    'store_unavailable',
-    ({ url, text }) => `No answer from ${url}: ${text}`,
   ),
   /** Wrong use of the command line: only the command line says it, in its own words. */
   usage: reason<{ detail: string }>('invalid_request', ({ detail }) => detail),

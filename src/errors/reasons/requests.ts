@@ -85,33 +85,29 @@ export const ACCESS_REASONS = {
 
 /** Refusals because of limits on what a tenant, an owner or a connection may use. */
 export const QUOTA_REASONS = {
-  'quota.sets_per_second': reason<{ who: string; max: string }>(
+  'quota.sets_per_second': reason<{ scope: string; max: string }>(
     'rate_limited',
-    ({ who, max }) =>
-      `${who} may set ${max} per second (sets_per_second). Try again a little later, or set many in one batch.`,
+    ({ scope, max }) =>
+      `${scope} may set ${max} per second (sets_per_second). Try again a little later, or set many in one batch.`,
   ),
-  'quota.wakes_per_hour': reason<{ who: string; max: string }>(
+  'quota.wakes_per_hour': reason<{ scope: string; max: string }>(
     'quota_exceeded',
-    ({ who, max }) =>
-      `${who} may have ${max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.`,
+    ({ scope, max }) =>
+      `${scope} may have ${max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.`,
   ),
-  'quota.active_alarms': reason<{ who: string; max: number | null }>(
+  'quota.active_alarms': reason<{ scope: string; max: number | null }>(
     'quota_exceeded',
-    ({ who, max }) =>
-      `${who} may have ${max} active alarm${max === 1 ? '' : 's'} (active_alarms). Cancel some, or wait until they have fired.`,
+    ({ scope, max }) =>
+      `${scope} may have ${max} active alarm${max === 1 ? '' : 's'} (active_alarms). Cancel some, or wait until they have fired.`,
   ),
   'quota.min_interval': reason<{ min: string }>(
     'quota_exceeded',
     ({ min }) =>
       `Your quota lets an alarm recur every ${min} at the shortest (min_interval). Use a longer period; waiting does not help.`,
   ),
-  'limit.calls': reason<{ count: number }>(
+  'limit.calls': reason<{ count: number; own: boolean }>(
     'rate_limited',
-    ({ count }) => `${count} calls are already waiting for their turn.`,
-  ),
-  'limit.own_calls': reason<{ count: number }>(
-    'rate_limited',
-    ({ count }) => `${count} calls of yours are already waiting for their turn.`,
+    ({ count, own }) => `${count} calls${own ? ' of yours' : ''} are already waiting for their turn.`,
   ),
   'limit.messages': reason<{ max: number }>(
     'rate_limited',
@@ -206,7 +202,7 @@ export const REQUEST_REASONS = {
     'invalid_request',
     () => 'The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
   ),
-  'request.cancelled': reason('invalid_request', () => 'The caller left before its turn came.'),
+  'request.cancelled': reason('invalid_request', () => 'The caller disconnected before the call started.'),
   'body.missing': reason<{ expected: string }>(
     'invalid_request',
     ({ expected }) => `The body is missing. It must be ${expected}.`,

@@ -6,7 +6,6 @@ const ZONE_FORMS = "Use an IANA name such as 'Europe/Rome' or 'UTC'."
 
 /** Refusals about zones, rules and times to list from. `text` is what was written, quoted. */
 export const TIME_REASONS = {
-  'timezone.malformed': reason('invalid_timezone', () => `A time zone must be a name. ${ZONE_FORMS}`),
   'timezone.offset': reason<{ zone: string }>(
     'invalid_timezone',
     ({ zone }) => `${zone} is an offset, which ignores summer time. ${ZONE_FORMS}`,
@@ -19,9 +18,8 @@ export const TIME_REASONS = {
   'timezone.twice': reason<{ other: string; named: string; zone: string }>(
     'invalid_rule',
     ({ other, named, zone }, words) =>
-      `${words.name(other)} names the zone ${named} and ${words.it} is ${zone}. Give one of them.`,
+      `${words.name(other)} names the zone ${named} and ${words.it} is ${zone}. Use one of them.`,
   ),
-  'cron.not_text': reason('invalid_rule', () => "A cron expression is a short string such as '0 9 * * 1-5'."),
   'cron.field_count': reason<{ text: string; nicknames: readonly string[] }>(
     'invalid_rule',
     ({ text, nicknames }) =>
@@ -59,10 +57,6 @@ export const TIME_REASONS = {
     'invalid_rule',
     ({ start, end }, words) => `${words.name('end')} ${end} is before ${words.name('start')} ${start}.`,
   ),
-  'rule.count': reason<{ value: string }>(
-    'invalid_rule',
-    ({ value }, words) => `${words.name('count')} ${value} is not a whole number of at least 1.`,
-  ),
   'rule.jitter_too_long': reason<{ jitter: string; gap: string; text: string }>(
     'invalid_rule',
     ({ jitter, gap, text }, words) =>
@@ -99,34 +93,12 @@ export const TIME_REASONS = {
   ),
   'when.said_twice': reason<{ text: string; option: string }>(
     'invalid_request',
-    ({ text, option }, words) => `${text} says its ${option}, and so does ${words.it}. Give one of them.`,
-  ),
-  'when.misfire': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) =>
-      `${words.name('misfire')} ${value} is unknown. Use 'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }.`,
-  ),
-  'when.misfire_max': reason<{ value: string }>(
-    'invalid_request',
-    ({ value }, words) => `${words.name('misfire.max')} ${value} is not a whole number of at least 1.`,
+    ({ text, option }, words) => `${text} sets its ${option}, and so does ${words.it}. Use one of them.`,
   ),
   'when.misfire_within': reason(
     'invalid_request',
     (_, words) =>
       `${words.name('misfire.within')} '0s' would fire none. Use ${words.option('misfire', 'skip')}.`,
-  ),
-  'when.dst': reason(
-    'invalid_request',
-    (_, words) =>
-      `${words.name('dst')} must be { gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }.`,
-  ),
-  'when.jitter_above_max': reason<{ value: string; max: string }>(
-    'invalid_request',
-    ({ value, max }, words) => `${words.name('jitter')} ${value} is longer than ${max}.`,
-  ),
-  'when.preview_count': reason<{ value: string; max: number }>(
-    'invalid_request',
-    ({ value, max }, words) => `${words.name('count')} ${value} is not a whole number from 1 to ${max}.`,
   ),
   'since.malformed': reason<{ text: string }>(
     'invalid_time',
@@ -181,8 +153,7 @@ export const CALENDAR_REASONS = {
   ),
   'exclude.moves_twice': reason<{ text: string }>(
     'invalid_request',
-    ({ text }, words) =>
-      `${text} says where it moves, and ${words.name('exclude.move')} says otherwise. Give one of them.`,
+    ({ text }, words) => `${text} and ${words.name('exclude.move')} move to different days. Use one of them.`,
   ),
   'exclude.day_off': reason<{ day: string; name: string }>(
     'invalid_rule',
@@ -218,7 +189,7 @@ const RECURRING_FORMS =
 
 /** Refusals about times in plain language. Phrases are English, so `detail` is the same in every interface. */
 export const PHRASE_REASONS = {
-  'phrase.empty': reason('invalid_time', () => "An empty text names no time. Say 'tomorrow at 5pm'."),
+  'phrase.empty': reason('invalid_time', () => "The time is empty. Use, for example, 'tomorrow at 5pm'."),
   'phrase.too_long': reason<{ max: number }>(
     'invalid_time',
     ({ max }) => `A time is a text of at most ${max} characters.`,
@@ -245,11 +216,11 @@ export const PHRASE_REASONS = {
   /** Two of what there can be only one: dates, times of day. */
   'phrase.twice': reason<{ text: string; part: string }>(
     'invalid_time',
-    ({ text, part }) => `${text} gives two ${part}s. Give one.`,
+    ({ text, part }) => `${text} has two ${part}s. Use one.`,
   ),
   'phrase.no_time_of_day': reason<{ text: string; say: string }>(
     'invalid_time',
-    ({ text, say }) => `${text} has no time of day. Say ${say}.`,
+    ({ text, say }) => `${text} has no time of day. Use ${say}.`,
   ),
   'phrase.wrong_weekday': reason<{ text: string; date: string }>(
     'invalid_time',

@@ -107,5 +107,5 @@ function count(name: string, value: unknown): number {
 function positive(name: string, duration: string): number {
   const ms = parseDuration(duration)
   if (ms > 0) return ms
-  throw new WakefulError('field.not_positive', {}, { field: name })
+  throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: name })
 }

@@ -50,7 +50,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     getByKey: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.getByKey(params.key)
       if (alarm === null)
-        throw new WakefulError('alarm.not_found_by_key', { key: JSON.stringify(params.key) })
+        throw new WakefulError('alarm.not_found', { name: `with the key ${JSON.stringify(params.key)}` })
       return alarmReply(alarm)
     },
 

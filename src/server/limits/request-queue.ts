@@ -59,10 +59,8 @@ export class RequestQueue {
     if (signal?.aborted === true) throw callerGone()
     const own = this.#waiting.get(scope.tenant)?.get(scope.owner) ?? new Set()
     const { waitingMax, totalWaitingMax = Number.POSITIVE_INFINITY } = this.#bounds
-    if (this.#waitingCount >= totalWaitingMax)
-      throw new WakefulError('limit.calls', { count: this.#waitingCount }, { retryAfterMs: RETRY_MS })
-    if (own.size >= waitingMax)
-      throw new WakefulError('limit.own_calls', { count: own.size }, { retryAfterMs: RETRY_MS })
+    if (this.#waitingCount >= totalWaitingMax) throw tooMany(this.#waitingCount, false)
+    if (own.size >= waitingMax) throw tooMany(own.size, true)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const start = () => {
       signal?.removeEventListener('abort', leave)
@@ -113,4 +111,8 @@ export class RequestQueue {
 
 function callerGone(): WakefulError {
   return new WakefulError('request.cancelled', {})
+}
+
+function tooMany(count: number, own: boolean): WakefulError {
+  return new WakefulError('limit.calls', { count, own }, { retryAfterMs: RETRY_MS })
 }

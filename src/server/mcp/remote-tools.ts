@@ -84,7 +84,11 @@ async function posted({ url, headers }: Remote, body: string, signal: AbortSigna
   } catch (thrown) {
     const { cause } = thrown as { cause?: unknown }
     const why = errorText(cause ?? thrown)
-    throw new WakefulError('remote.no_answer', { url, text: why }, { retryAfterMs: TRY_AGAIN_MS })
+    throw new WakefulError(
+      'client.no_answer',
+      { url, detail: why, repeatable: true },
+      { retryAfterMs: TRY_AGAIN_MS },
+    )
   }
 }
 
@@ -103,7 +107,7 @@ function answerOf(text: string, { url }: Remote): Answer {
   } catch {
     // Reported below.
   }
-  throw new WakefulError('remote.not_wakeful', { url })
+  throw new WakefulError('client.not_json', { url }, { code: 'store_unavailable' })
 }
 
 /** A message as JSON, in which values kept as text are written unchanged, at any depth (promise: verbatim). */

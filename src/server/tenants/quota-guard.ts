@@ -42,7 +42,7 @@ interface Level {
   readonly quotas: Quotas
   readonly name: string
   /** As error messages name it: `you` or `your tenant`. */
-  readonly who: string
+  readonly scope: string
   readonly active: ActiveAlarmCount
 }
 
@@ -92,8 +92,8 @@ export class QuotaGuard {
   /** Owners first: an owner beyond its own quota uses nothing of its tenant's. */
   async #levelsOf({ tenant, owner, alarms }: Caller): Promise<Level[]> {
     const quotas = await this.#tenants.quotasOf(tenant)
-    const level = (who: string, of: Quotas, name: string, inStore: () => Promise<number>) =>
-      Object.keys(of).length === 0 ? [] : [{ quotas: of, name, who, active: this.#activeOf(name, inStore) }]
+    const level = (scope: string, of: Quotas, name: string, inStore: () => Promise<number>) =>
+      Object.keys(of).length === 0 ? [] : [{ quotas: of, name, scope, active: this.#activeOf(name, inStore) }]
     return [
       ...level(
         'you',
@@ -149,14 +149,14 @@ export class QuotaGuard {
     return use
   }
 
-  #assertRates({ quotas, name, who }: Level, { sets, wakes }: Use): void {
+  #assertRates({ quotas, name, scope }: Level, { sets, wakes }: Use): void {
     const { sets_per_second: perSecond, wakes_per_hour: perHour } = quotas
     if (perSecond !== undefined && sets > 0) {
       const waitMs = this.#rates.waitMs(`sets ${name}`, sets, setRate(perSecond))
       if (waitMs > 0)
         throw new WakefulError(
           'quota.sets_per_second',
-          { who, max: alarms(perSecond) },
+          { scope, max: alarms(perSecond) },
           { retryAfterMs: waitMs },
         )
     }
@@ -165,7 +165,7 @@ export class QuotaGuard {
       if (waitMs > 0)
         throw new WakefulError(
           'quota.wakes_per_hour',
-          { who, max: alarms(perHour) },
+          { scope, max: alarms(perHour) },
           { retryAfterMs: waitMs },
         )
     }
@@ -198,10 +198,10 @@ function alarms(count: number): string {
   return `${count} alarm${count === 1 ? '' : 's'}`
 }
 
-function tooMany({ quotas, who }: Level): WakefulError {
+function tooMany({ quotas, scope }: Level): WakefulError {
   return new WakefulError(
     'quota.active_alarms',
-    { who, max: quotas.active_alarms ?? null },
+    { scope, max: quotas.active_alarms ?? null },
     { retryAfterMs: QUOTA_RETRY_MS },
   )
 }

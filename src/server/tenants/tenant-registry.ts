@@ -76,6 +76,6 @@ function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
 /** Rejects quotas that no alarm could keep, and invalid durations. */
 export function checkedQuotas(quotas: Quotas): Quotas {
   if (quotas.min_interval !== undefined && parseDuration(quotas.min_interval) <= 0)
-    throw new WakefulError('field.not_positive', {}, { field: 'minInterval' })
+    throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: 'minInterval' })
   return quotas
 }

@@ -43,8 +43,8 @@ export function preview(when: When, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
     throw new WakefulError(
-      'when.preview_count',
-      { value: display(count), max: COUNT_MAX },
+      'field.not_whole_number',
+      { min: 1, max: COUNT_MAX, value: display(count) },
       { field: 'count' },
     )
   }

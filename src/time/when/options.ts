@@ -21,11 +21,16 @@ export function readMisfire(input: unknown): Misfire | undefined {
   const all = input === 'all' ? {} : fieldsOf(input, ['all'])?.all
   const bounds = fieldsOf(all, ['max', 'within'])
   if (bounds === null) {
-    throw new WakefulError('when.misfire', { value: quote(input) }, { field: 'misfire' })
+    const expected = "'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }"
+    throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
   if (!Number.isSafeInteger(max) || (max as number) < 1) {
-    throw new WakefulError('when.misfire_max', { value: quote(max) })
+    throw new WakefulError(
+      'field.not_whole_number',
+      { min: 1, max: null, value: quote(max) },
+      { field: 'misfire.max' },
+    )
   }
   const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : parseDuration(within as string)
   if (withinMs < 1) throw new WakefulError('when.misfire_within', {})
@@ -39,7 +44,8 @@ export function readDst(input: unknown): DstPolicy | undefined {
   const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
   if (fields !== null && GAPS.includes(gap) && OVERLAPS.includes(overlap))
     return { gap, overlap } as DstPolicy
-  throw new WakefulError('when.dst', {})
+  const expected = "{ gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }"
+  throw new WakefulError('field.malformed', { expected }, { field: 'dst' })
 }
 
 /** Parses a jitter to milliseconds; zero is the same as none. */
@@ -47,7 +53,8 @@ export function readJitter(input: unknown): number | undefined {
   if (input === undefined) return undefined
   const ms = parseDuration(input as string)
   if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
-  throw new WakefulError('when.jitter_above_max', { value: quote(input), max: formatDuration(JITTER_MS_MAX) })
+  const expected = `at most ${formatDuration(JITTER_MS_MAX)}`
+  throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'jitter' })
 }
 
 /** The fields of a plain object without other fields; null for anything else. */

@@ -136,7 +136,11 @@ function readBounds(
   }
   const { count } = object
   if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
-    throw new WakefulError('rule.count', { value: quote(count) })
+    throw new WakefulError(
+      'field.not_whole_number',
+      { min: 1, max: null, value: quote(count) },
+      { field: 'count', code: 'invalid_rule' },
+    )
   }
   return {
     ...(start !== undefined && { start }),

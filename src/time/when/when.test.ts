@@ -89,7 +89,7 @@ describe('recurring rules', () => {
     const { rule, first } = resolve({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *' })
     expect(rule).toMatchObject({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', timezone: 'Asia/Tokyo' })
     expect(first).toBe(Date.parse('2026-03-05T00:00Z'))
-    expect(() => resolve({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', timezone: 'UTC' })).toThrow(/Give one/)
+    expect(() => resolve({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', timezone: 'UTC' })).toThrow(/Use one/)
   })
 })
 
@@ -161,10 +161,10 @@ describe('options of recurring rules', () => {
 describe('refusals', () => {
   it.each<[unknown, string, RegExp]>([
     [1736882445, 'invalid_time', /seconds or milliseconds/],
-    [null, 'invalid_time', /An instant is/],
-    [undefined, 'invalid_time', /An instant is/],
-    [[], 'invalid_time', /An instant is/],
-    [Temporal.PlainDate.from('2026-01-01'), 'invalid_time', /An instant is/],
+    [null, 'invalid_time', /An instant must be/],
+    [undefined, 'invalid_time', /An instant must be/],
+    [[], 'invalid_time', /An instant must be/],
+    [Temporal.PlainDate.from('2026-01-01'), 'invalid_time', /An instant must be/],
     [{}, 'invalid_request', /exactly one/],
     [{ delay: '1m', cron: '* * * * *' }, 'invalid_request', /delay` and `cron/],
     [{ delay: '-1m' }, 'invalid_time', /sign/],
@@ -172,15 +172,15 @@ describe('refusals', () => {
     [{ delay: '500000w' }, 'invalid_time', /1970 to 9999/],
     [{ delay: 600 }, 'invalid_time', /not a duration/],
     [{ unix: now }, 'invalid_time', /looks like milliseconds/],
-    [{ unix: '5' }, 'invalid_time', /not a number/],
-    [{ unix: Number.NaN }, 'invalid_time', /not a number/],
+    [{ unix: '5' }, 'invalid_time', /must be a number/],
+    [{ unix: Number.NaN }, 'invalid_time', /must be a number/],
     [{ unix: -5 }, 'invalid_time', /1970/],
     [{ at: 5 }, 'invalid_time', /seconds or milliseconds/],
     [{ at: 'noon', count: 2 }, 'invalid_request', /fires once/],
     [{ at: 'noon', timezone: 'Europe/Roma' }, 'invalid_timezone', /Europe\/Rome/],
     [{ cron: '0 0 30 2 *' }, 'invalid_rule', /never fires/],
     [{ cron: '* * *' }, 'invalid_rule', /5 fields/],
-    [{ cron: 5 }, 'invalid_rule', /cron expression/],
+    [{ cron: 5 }, 'invalid_rule', /must be a short string/],
     [{ cron: `* * * * ${'1,'.repeat(2000)}1` }, 'invalid_rule', /short string/],
     [{ every: '999ms' }, 'invalid_rule', /once a second/],
     [{ every: 5000 }, 'invalid_rule', /not a duration/],
@@ -197,14 +197,14 @@ describe('refusals', () => {
     [{ every: '1h', end: '2026-05-32' }, 'invalid_time', /start or end/],
     [{ every: '1h', count: 0 }, 'invalid_rule', /count/],
     [{ every: '1h', count: 1.5 }, 'invalid_rule', /count/],
-    [{ every: '1h', misfire: 'x' }, 'invalid_request', /unknown/],
-    [{ every: '1h', misfire: { all: { maximum: 5 } } }, 'invalid_request', /unknown/],
-    [{ every: '1h', misfire: { all: { max: 0 } } }, 'invalid_request', /max` 0/],
+    [{ every: '1h', misfire: 'x' }, 'invalid_request', /must be 'once'/],
+    [{ every: '1h', misfire: { all: { maximum: 5 } } }, 'invalid_request', /must be 'once'/],
+    [{ every: '1h', misfire: { all: { max: 0 } } }, 'invalid_request', /at least 1, not 0/],
     [{ every: '1h', misfire: { all: { within: '0s' } } }, 'invalid_request', /would fire none/],
     [{ every: '1h', misfire: { all: { within: 5 } } }, 'invalid_time', /not a duration/],
     [{ at: 'noon', misfire: 'all' }, 'invalid_request', /fires once/],
     [{ at: 'noon', jitter: '5s' }, 'invalid_request', /fires once/],
-    [{ every: '1h', jitter: '25h' }, 'invalid_request', /longer than 1d/],
+    [{ every: '1h', jitter: '25h' }, 'invalid_request', /at most 1d/],
     [{ every: '1h', jitter: 5 }, 'invalid_time', /not a duration/],
     [{ every: '1h', dst: {} }, 'invalid_request', /fixed length/],
     [{ cron: '@every 1h', dst: { gap: 'skip' } }, 'invalid_request', /fixed length/],
@@ -217,9 +217,9 @@ describe('refusals', () => {
     [
       { rrule: 'DTSTART;TZID=Asia/Tokyo:20270101T000000\nRRULE:FREQ=DAILY', timezone: 'UTC' },
       'invalid_rule',
-      /Give one/,
+      /Use one/,
     ],
-    [{ at: 'every day at 9am until 2027-01-01', end: '2028-01-01T00:00' }, 'invalid_request', /Give one/],
+    [{ at: 'every day at 9am until 2027-01-01', end: '2028-01-01T00:00' }, 'invalid_request', /Use one/],
     [{ cron: '* * * * *', timzone: 'UTC' }, 'invalid_request', /Unknown option "timzone"/],
   ])('%j', (when, code, message) => {
     expect(() => resolve(when)).toThrow(

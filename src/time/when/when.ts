@@ -150,7 +150,11 @@ function readOnce(object: WhenObject, kind: string, context: WhenContext): numbe
 
 function readUnix(unix: unknown): number {
   if (typeof unix !== 'number' || !Number.isFinite(unix)) {
-    throw new WakefulError('instant.unix', { value: quote(unix) })
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'a number of seconds', value: quote(unix) },
+      { field: 'unix', code: 'invalid_time' },
+    )
   }
   if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
     throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })

@@ -8,7 +8,11 @@ const KNOWN_MAX = 2000
 /** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
 export function assertTimezone(zone: string): string {
   if (typeof zone !== 'string' || zone === '') {
-    throw new WakefulError('timezone.malformed', {})
+    throw new WakefulError(
+      'field.malformed',
+      { expected: "an IANA name such as 'Europe/Rome' or 'UTC'" },
+      { field: 'timezone', code: 'invalid_timezone' },
+    )
   }
   const cached = known.get(zone)
   if (cached !== undefined) return cached

@@ -25,8 +25,8 @@ it('reports a URL that is not a Wakeful server', async () => {
   const answer = await tools.call('list', {}, { signal })
   expect(answer).toMatchObject({ isError: true })
   expect(answer?.content[0]).toMatchObject({
-    text: expect.stringMatching(/^store_unavailable: .*not a Wakeful server/),
+    text: expect.stringMatching(/^store_unavailable: .*Check that it is a Wakeful server/),
   })
-  await expect(tools.list()).rejects.toThrow('not a Wakeful server')
+  await expect(tools.list()).rejects.toThrow('Check that it is a Wakeful server')
   other.close()
 })

@@ -70,7 +70,12 @@ export class Writes implements ChangeWrites {
   insertAlarm(alarm: Alarm, timer: NewTimer): StoredAlarm {
     const { tables } = this.#database
     const isTaken = tables.alarmIds.get(alarm.id) !== undefined
-    if (isTaken) throw new WakefulError('alarm.exists', { id: alarm.id })
+    if (isTaken)
+      throw new WakefulError(
+        'internal',
+        { detail: `There is already an alarm ${alarm.id}.` },
+        { code: 'conflict' },
+      )
     const stored = { ...alarm, calendars: NO_CALENDARS, seq: this.#database.next('alarms') }
     this.#holdNames(stored)
     tables.alarms.put(stored.seq, stored)
