@@ -1,4 +1,5 @@
 import type { Scope, Tally } from '../alarm/index.ts'
+import type { Stats } from './store.ts'
 
 const COLUMNS = [
   'total',
@@ -18,6 +19,14 @@ type Sums = Record<(typeof COLUMNS)[number], number>
 export interface TallyRow {
   readonly scope: Scope
   readonly sums: readonly number[]
+}
+
+/** The stats of an owner, from the sums in the same order. */
+export function statsOf(sums: readonly number[]): Stats {
+  const [total = 0, pending = 0, fired = 0, completed = 0, failed = 0, cancelled = 0, timedOut = 0] = sums
+  const [, , , , , , , durationMs = 0, measured = 0] = sums
+  const avgDurationMs = measured === 0 ? null : Math.round(durationMs / measured)
+  return { total, pending, fired, completed, failed, cancelled, timedOut, avgDurationMs }
 }
 
 interface Entry {

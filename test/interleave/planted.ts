@@ -122,7 +122,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a takeover does not count what was in flight',
     hazard: 2,
     edits: [
-      { file: 'stores/postgres/claims/recover.ts', from: "{ kind: 'lost' }", to: "{ kind: 'released' }" },
+      { file: 'stores/postgres/claims/settle.ts', from: "{ kind: 'lost' }", to: "{ kind: 'released' }" },
     ],
     scenarios: ['settle | takeover and take, recurring'],
   },

@@ -1,6 +1,5 @@
 import { FAIR_QUERIES } from '../../src/stores/postgres/claims/fair-scan.ts'
-import { UPCOMING } from '../../src/stores/postgres/reads/list.ts'
-import { STREAM_QUERIES } from '../../src/stores/postgres/reads/list-streams.ts'
+import { STREAM_QUERIES, UPCOMING } from '../../src/stores/postgres/reads/list.ts'
 import * as queries from '../../src/stores/postgres/sql/queries.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
 import { startPostgres } from '../postgres/server.ts'

@@ -1,8 +1,8 @@
 import { display, inField, unknownField, WakefulError } from '../../error.ts'
+import { jsonText } from '../../json/index.ts'
 import { parseDuration } from '../../time/durations/index.ts'
 import type { Backoff, OptionName, RecordFields, SetOptions, Target, TargetSpec } from './field-types.ts'
-import { assertText, type Limits } from './limits.ts'
-import { payloadText } from './payload.ts'
+import { assertText, type Limits, utf8Length } from './limits.ts'
 import { ALARM_FIELDS, type Call, type Field } from './table.ts'
 import { traceparentOf } from './traceparent.ts'
 
@@ -142,4 +142,15 @@ function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
   const baseMs = integerOf('backoff.baseMs', input.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
   const capMs = input.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
   return { baseMs, capMs: integerOf('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
+}
+
+/** The JSON text of a payload; null if omitted. */
+export function payloadText(payload: unknown, limits: Limits): string | null {
+  if (payload === undefined) return null
+  const text = jsonText(payload)
+  const bytes = utf8Length(text)
+  if (bytes > limits.payloadBytesMax) {
+    throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })
+  }
+  return text
 }

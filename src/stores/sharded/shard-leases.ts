@@ -4,8 +4,7 @@ import type { Lease } from '../index.ts'
 import { type HeartbeatResult, LivenessTracker, type OtherProcess, overdueMs } from './heartbeat.ts'
 import type { LeasedShard, LeaseStatements, LeaseTransaction, SendHeartbeat } from './lease-statements.ts'
 import { type NextWakeCache, RECENT_MS } from './next-wake-cache.ts'
-import { Retirement } from './retirement.ts'
-import { type Rebalance, rebalancePool } from './shard-balance.ts'
+import { type Rebalance, Retirement, rebalancePool } from './shard-balance.ts'
 
 /** What the leases need from their store. */
 export interface ShardLeasePorts {

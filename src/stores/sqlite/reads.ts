@@ -1,32 +1,24 @@
 import type { Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
-import type {
-  CountOption,
-  Document,
-  EditedCalendar,
-  InFlightTimers,
-  Lease,
-  ListQuery,
-  LogEvent,
-  Page,
-  ShardState,
-  Stats,
-  StoredStory,
+import {
+  type CountOption,
+  type Document,
+  type EditedCalendar,
+  type InFlightTimers,
+  type Lease,
+  type ListQuery,
+  type LogEvent,
+  type Page,
+  type ShardState,
+  type Stats,
+  type StoredStory,
+  statsOf,
 } from '../index.ts'
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
 import { readShards } from './ownership/index.ts'
-import {
-  documentNamed,
-  INBOX_QUERIES,
-  list,
-  listDocuments,
-  newestEvents,
-  readEvents,
-  readPending,
-  readStats,
-} from './reads/index.ts'
+import { documentNamed, INBOX_QUERIES, list, listDocuments, newestEvents, readEvents } from './reads/index.ts'
 import { alarmNamed, CALENDAR_QUERIES, calendarsOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
@@ -64,11 +56,16 @@ export class SqliteReads {
   }
 
   async stats(scope: Scope): Promise<Stats> {
-    return this.read((session) => readStats(session, scope))
+    return this.read((session) => {
+      const row = session.get<Record<string, number>>(sql.tallyOfOwner, scope.tenant, scope.owner)
+      return statsOf(Object.values(row ?? {}))
+    })
   }
 
   async countPending(tenant: string): Promise<number> {
-    return this.read((session) => readPending(session, tenant))
+    return this.read(
+      (session) => session.get<{ pending: number | null }>(sql.pendingOfTenant, tenant)?.pending ?? 0,
+    )
   }
 
   /** A file is opened for writing. If it stops being writable, the heartbeat fails and the leases end. */

@@ -61,10 +61,9 @@ import {
   putWake,
   removeWake,
   takeWakes,
-  writeTallies,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import { CALENDAR_QUERIES, putCalendar, type WriteContext } from './rows/index.ts'
+import { CALENDAR_QUERIES, putCalendar, type WriteContext, writeTallies } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
 import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'

@@ -70,7 +70,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a takeover does not look at what was in flight',
     edits: [
       {
-        file: `${STORE}/claims/recover.ts`,
+        file: `${STORE}/claims/settle.ts`,
         from: 'if (shards.length === 0) return',
         to: 'if (shards.length >= 0) return',
       },

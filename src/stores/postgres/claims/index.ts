@@ -1,6 +1,5 @@
 export { PostgresClaimStatements } from './claim-statements.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
-export { recoverInFlight } from './recover.ts'
-export { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
+export { LostLeases, type Outcomes, recoverInFlight, settleApart, settleTogether } from './settle.ts'
 export { transact } from './transactional-settle.ts'
 export { pausedTargets, releaseWaiting, WAITING_QUERIES } from './waiting.ts'

@@ -23,7 +23,9 @@ import { isStoreError } from '../connection/index.ts'
 import {
   apply,
   applyRest,
+  batchTimers,
   columns,
+  inFlightIn,
   positionValues,
   quarantine,
   readSnapshots,
@@ -254,4 +256,25 @@ function settleLocked(
   apply(batch.writes, alarm, others, change, context)
   // Its target may have changed during the delivery: what is left of it follows now.
   if (timer.edited) batch.writes.retarget(alarm, others)
+}
+
+/** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */
+export async function recoverInFlight(
+  batch: WriteBatch,
+  shards: readonly number[],
+  context: Context,
+): Promise<void> {
+  if (shards.length === 0) return
+  const rows = await batch.session.rows(sql.inFlightBatchesOfShards, shards)
+  if (rows.length === 0) return
+  const inFlight = inFlightIn(rows)
+  const ids = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(([id]) => id))
+  for (const row of await batch.session.rows(sql.timersById, [...ids])) {
+    // One by one: one that cannot be written must not keep the shard from being taken over.
+    if (inFlight.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
+  }
+  batch.session.send(
+    sql.removeInFlightBatches,
+    rows.map(([id]) => id as Serial),
+  )
 }

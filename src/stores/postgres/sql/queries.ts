@@ -234,7 +234,7 @@ function page(events: string, order: string): string {
   LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${LOG_BYTES_MAX} ORDER BY ${order}`
 }
 
-/** Compared as a row, as in list-streams.ts: otherwise a small tenant's events are searched among those of all. */
+/** Compared as a row, as in reads/list.ts: otherwise a small tenant's events are searched among those of all. */
 export const eventsOfOwner = page(
   `SELECT e.* FROM wakeful.events e
   WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)

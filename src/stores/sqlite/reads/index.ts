@@ -1,6 +1,4 @@
 export { DOCUMENT_QUERIES, documentNamed, listDocuments, putDocument } from './documents.ts'
 export { appendEvent, newestEvents, readEvents } from './events.ts'
 export { availableWakes, INBOX_QUERIES, insertWake, putWake, removeWake, takeWakes } from './inbox.ts'
-export { list, UPCOMING } from './list.ts'
-export { STREAM_QUERIES } from './list-streams.ts'
-export { readPending, readStats, writeTallies } from './stats.ts'
+export { list, STREAM_QUERIES, UPCOMING } from './list.ts'

@@ -7,15 +7,17 @@ import {
   type ListPosition,
   type ListQuery,
   matches,
+  mergeStreams,
   needsSummary,
   type Page,
   PageLimit,
+  type StreamName,
+  streamsOf,
   summaryMatches,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { streamOf } from './list-streams.ts'
 
 /** Rows read per step. */
 const STRIDE_MIN = 64
@@ -138,4 +140,46 @@ function readMatching(session: Session, seq: Serial, query: ListQuery): StoredSn
 
 function summaryAt(session: Session, seq: Serial): AlarmSummary | null {
   return session.get<AlarmSummary>(sql.alarmSummary, seq) ?? null
+}
+
+/** A source of alarms, newest first: the next rows below a place. */
+type Stream = (session: Session, below: Serial, limit: number) => readonly Serial[]
+
+/** Every statement a stream may run; each has an EXPLAIN test. The place and the limit are bound last. */
+export const STREAM_QUERIES = {
+  owner: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  subject: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ? AND seq < ?
+    ORDER BY seq DESC LIMIT ?`,
+  correlation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND correlation_id = ?
+    AND correlation_id <> id AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  ownCorrelation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND id = ? AND correlation_id = id
+    AND seq < ? LIMIT ?`,
+  conversation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND conversation_id = ?
+    AND conversation_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  label: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND label = ? AND label <> '' AND seq < ?
+    ORDER BY seq DESC LIMIT ?`,
+  ended: `SELECT alarm FROM wakeful_outcomes WHERE tenant = ? AND owner = ? AND status = ? AND alarm < ?
+    ORDER BY alarm DESC LIMIT ?`,
+  endedTarget: `SELECT alarm FROM wakeful_outcomes WHERE tenant = ? AND owner = ? AND target = ? AND status = ?
+    AND alarm < ? ORDER BY alarm DESC LIMIT ?`,
+  live: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm < ? ORDER BY alarm DESC LIMIT ?`,
+  liveTarget: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND target = ? AND alarm < ?
+    ORDER BY alarm DESC LIMIT ?`,
+  awaiting: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND kind = 'report' AND alarm < ?
+    ORDER BY alarm DESC LIMIT ?`,
+  paused: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND paused_at IS NOT NULL AND seq < ?
+    ORDER BY seq DESC LIMIT ?`,
+} as const satisfies Record<StreamName, string>
+
+/** The narrowest source of what a query asks for; what it lets through is checked against the whole query. */
+function streamOf(scope: Scope, query: ListQuery): Stream {
+  const streams = streamsOf(query)
+  return (session, below, limit) => {
+    const found = streams.map(({ name, values }) =>
+      session
+        .all<{ alarm: number }>(STREAM_QUERIES[name], scope.tenant, scope.owner, ...values, below, limit)
+        .map((row) => row.alarm),
+    )
+    return mergeStreams(found, limit)
+  }
 }

@@ -174,3 +174,10 @@ function timerValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
 function orBefore<T>(value: T | undefined, before: T): T {
   return value === undefined ? before : value
 }
+
+/** Writes the changes of the tallies: one row per owner. */
+export function writeTallies(session: Session, tallies: Tallies): void {
+  for (const { scope, sums } of tallies.drain()) {
+    session.run(sql.addTally, scope.tenant, scope.owner, ...sums)
+  }
+}

@@ -6,6 +6,7 @@ export {
   putOutcome,
   retarget,
   type WriteContext,
+  writeTallies,
 } from './apply.ts'
 export {
   assertCalendars,

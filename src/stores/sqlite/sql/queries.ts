@@ -133,7 +133,8 @@ export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pend
   cancelled = cancelled + excluded.cancelled, timed_out = timed_out + excluded.timed_out,
   duration_ms_sum = duration_ms_sum + excluded.duration_ms_sum, duration_count = duration_count + excluded.duration_count`
 
-export const tallyOfOwner = 'SELECT * FROM wakeful_tallies WHERE tenant = ? AND owner = ?'
+export const tallyOfOwner = `SELECT total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum,
+  duration_count FROM wakeful_tallies WHERE tenant = ? AND owner = ?`
 export const pendingOfTenant = 'SELECT sum(pending) AS pending FROM wakeful_tallies WHERE tenant = ?'
 
 export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'
