@@ -121,7 +121,7 @@ function removeSettledBatches(batch: WriteBatch, batches: readonly InFlightBatch
 }
 
 /** Writes what came of one timer; when that fails, all of it is undone and the row is quarantined with the reason. */
-export async function apart(
+async function apart(
   batch: WriteBatch,
   row: Values,
   delivery: DeliveryOutcome,
