@@ -1,48 +1,48 @@
 import type { Point } from './network.ts'
 import type { Timing } from './timing.ts'
 
-/** What becomes of a delivery at its target. */
+/** What the target does with a delivery. */
 export interface Task {
   readonly workMs: number
-  /** How many first attempts fail. */
+  /** How many of the first attempts fail. */
   readonly failures: number
-  /** Whether the first attempt hangs until it is broken off. */
+  /** Whether the first attempt hangs until it is aborted. */
   readonly hangs: boolean
-  /** For a remote target: when each of its reports is sent, after the work; none where it stays silent. */
+  /** For a remote target: when it sends each of its reports after the work. Empty if it never reports. */
   readonly reports: readonly Report[]
 }
 
-/** A report of a remote target: late ones and second ones come as they will. */
+/** A report of a remote target. Reports may be late or duplicated. */
 export interface Report {
   readonly afterMs: number
   readonly succeeded: boolean
 }
 
-/** Where an alarm goes: a plain handler, a transactional one, one that reports at once, a remote one, or the log. */
+/** The target: a plain handler, a transactional one, one that reports at once, a remote one, or the log. */
 export type TargetKind = 'work' | 'write' | 'inline' | 'remote' | 'event'
 
-/** Something a user does to his alarm later. */
+/** A later call of the user on the alarm. */
 export interface Edit {
   readonly atMs: number
-  /** At the moment when the next such statement is there, whoever sends it: the worst of moments. */
+  /** Wait for the next statement of this name, by any process, so that the call races with it. */
   readonly on?: { readonly statement: string; readonly point: Point }
   readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'reschedule'
-  /** For `move`: when the alarm is due from then on. */
+  /** For `reschedule`: when the alarm is due from then on. */
   readonly timing?: Timing
 }
 
-/** One alarm of a run, from its set to the last thing its user does to it. */
+/** One alarm of a run, with all calls its user makes. */
 export interface AlarmPlan {
   readonly name: string
-  /** Whose it is. */
+  /** The tenant and owner of the alarm. */
   readonly scope: Scope
   readonly atMs: number
   readonly timing: Timing
   readonly target: TargetKind
   readonly task: Task
-  /** Moved by setting its key again, instead of by its id. */
+  /** Rescheduled by setting its key again instead of by its id. */
   readonly isKeyed: boolean
-  /** Its user tries until he is answered, with an idempotency key. */
+  /** The user repeats the call until it is answered, with an idempotency key. */
   readonly isRetried: boolean
   readonly maxFailures: number
   readonly priority: number
@@ -55,17 +55,17 @@ export interface Scope {
   readonly owner: string
 }
 
-/** JSON that is not what it was after a round trip through JSON.parse, with the name of what was asked for in it. */
+/** JSON that a round trip through JSON.parse would change. It contains the name of the ask. */
 export function payloadOf(name: string): string {
   return `{"z": 9007199254740993,"name":"${name}","1":[1e2, -0.0,"\\u00e9é😀"],  "a":null}`
 }
 
-/** Text that is not what it was once it is trimmed, or its characters are composed. */
+/** Text that trimming or Unicode normalization would change. */
 export function messageOf(name: string): string {
   return ` wake ${name}\n\t"é" e\u0301 😀 `
 }
 
-/** The name in a payload. */
+/** Reads the name from a payload. */
 export function nameIn(payload: string): string {
   return /"name":"([^"]*)"/.exec(payload)![1]!
 }

@@ -1,12 +1,12 @@
-/** How far the database's clock was ahead of the truth, from a moment of true time on. */
+/** The offset of the database's clock from true time, from a moment on. */
 interface Reading {
   readonly from: number
   readonly aheadMs: number
 }
 
 /**
- * The database's own clock, by which alarms fire. It may be set forward and back, and after a failover it is another
- * server's. Nobody can know of that before they read it the next time.
+ * The database's clock, by which alarms fire. It may be set forward or back, and after a failover it is another
+ * server's. A process learns of that at its next reading.
  */
 export class AuthoritativeClock {
   readonly #trueNow: () => number
@@ -20,16 +20,16 @@ export class AuthoritativeClock {
     return Math.floor(this.#trueNow() + this.#readings.at(-1)!.aheadMs)
   }
 
-  /** Sets it forward, or back. */
+  /** Sets the clock forward or back. */
   step(ms: number): void {
     const { aheadMs } = this.#readings.at(-1)!
     this.#readings.push({ from: this.#trueNow(), aheadMs: aheadMs + ms })
   }
 
-  /** What it would read now by anybody who last read it so long ago at most: the latest of that. */
+  /** The latest time that a process which read the clock within `withinMs` may assume now. */
   latest(withinMs: number): number {
     const since = this.#trueNow() - withinMs
-    // A reading was in force until the next one.
+    // A reading applied until the next one.
     const inForce = this.#readings.filter((_, i) => (this.#readings[i + 1]?.from ?? Infinity) >= since)
     return Math.floor(this.#trueNow() + Math.max(...inForce.map(({ aheadMs }) => aheadMs)))
   }

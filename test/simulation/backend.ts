@@ -4,39 +4,39 @@ import type { LogRecord } from '../judge/evidence.ts'
 import type { Scope } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** A store as one process has it, with the clock by which its alarms fire. */
+/** One process's store, with the clock by which its alarms fire. */
 export interface Connected {
   readonly store: Store
   readonly clock: Clock
 }
 
-/** Where the processes of a world keep their alarms, with what only the world may look at. */
+/** The shared store of a world, with inspection methods for the test. */
 export interface Backend {
-  /** Opens the store for a process that boots. */
+  /** Opens the store for a booting process. */
   connect(process: SimulatedProcess): Promise<Connected>
-  /** A process is gone, or its links are: what it had open is rolled back. */
+  /** Rolls back the open transactions of a process that died or lost its connections. */
   cutOff(process: SimulatedProcess): void
-  /** The disk is full: whatever writes fails, and `onRefused` is told. Answers how to make room again. */
+  /** Fills the disk, so that every write fails and calls `onRefused`. Returns how to free it again. */
   fillDisk?(onRefused: () => void): () => void
-  /** A user's transaction locks one of the shards, as an edit near its instant does. Answers how to end it. */
+  /** Opens a user's transaction that locks a shard, as an edit near the due instant does. Returns how to end it. */
   lockShard?(n: number): () => void
-  /** The store goes down, and comes up as it was: what nobody had committed is gone. */
+  /** Restarts the store. Uncommitted changes are lost. */
   crash?(): void
-  /** Who owns the clock of this alarm's shard at this very moment. */
+  /** The current lease holder of this alarm's shard. */
   ownerOf(alarmId: string): string | null
   /** How many timers are recorded as being delivered by this process. */
   inFlight(process: string): number
-  /** The newest place in the log. */
+  /** The newest position in the log. */
   logEnd(): number
   /** The log's records about occurrences, oldest first. */
   records(): LogRecord[]
-  /** The places of an owner's records in the log that were written by this moment, ascending. */
+  /** The positions of an owner's records written by this time, ascending. */
   logPositionsOf(scope: Scope, until: number): number[]
-  /** What transactional handlers left behind: the label of each alarm set by one, `effect` and the occurrence. */
+  /** The occurrences whose transactional handlers set a follow-up alarm, read from its label. */
   effects(): string[]
-  /** What was to wake before this moment, of whose alarm nothing was heard since, and is not being delivered by the owner of its shard. */
+  /** Timers due before this time whose alarm has had no event since, and which the lease holder is not delivering. */
   overdue(before: number): string[]
 }
 
-/** How an alarm is labelled that a transactional handler leaves behind. */
+/** The label prefix of alarms set by transactional handlers. */
 export const EFFECT = 'effect '

@@ -3,17 +3,17 @@ import type { Alarms } from '../../src/library/index.ts'
 import type { Scope } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** What a call came to: answered, refused for certain, perhaps done and perhaps not, or what should not happen. */
+/** The result of a call: answered, refused, unknown, or an unexpected error. */
 export type Answer<T> =
   | { readonly kind: 'yes'; readonly value: T }
   | { readonly kind: 'no' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'error'; readonly code: string | null; readonly text: string }
 
-/** Codes by which a call is refused in the ordinary course of things: the alarm had ended, or was firing just then. */
+/** Codes of expected refusals: the alarm had ended, or was firing. */
 const REFUSALS: ReadonlySet<string> = new Set(['already_ended', 'conflict'])
 
-/** Makes a call through a process; whoever waits for a dead one does not know what became of it. */
+/** Makes a call through a process. If the process dies, the result is unknown. */
 export function callThrough<T>(
   process: SimulatedProcess,
   scope: Scope,
@@ -35,7 +35,7 @@ async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
   }
 }
 
-/** A scope as the judge names it. */
+/** The scope in the form the judge uses. */
 export function scopeText({ tenant, owner }: Scope): string {
   return `${tenant}/${owner}`
 }

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import type { Order } from './campaign.ts'
 import { resultOf } from './result.ts'
 
-// Links break all the time, and nobody reads where: a failing seed is run again by itself.
+// Lost connections are frequent and their stack traces are never read. A failing seed is run again on its own.
 Error.stackTraceLimit = 0
 
 parentPort!.on('message', (order: Order) => {

@@ -3,7 +3,7 @@ import { campaign } from './campaign.ts'
 import { resultOf } from './result.ts'
 import { Sum } from './sum.ts'
 
-/** The short form of `npm run sim`: about a minute on two cores. A failing seed is told as a story by `-- --seed`. */
+/** The short form of `npm run sim`: about a minute on two cores. `npm run sim -- --seed N` describes a failing seed. */
 const SEEDS = 600
 const MINUTES_MAX = 10
 
@@ -21,7 +21,7 @@ describe('simulated worlds', () => {
     MINUTES_MAX * 60_000,
   )
 
-  it.each([3, 99])('tell the same story again: seed %i', async (seed) => {
+  it.each([3, 99])('give the same trace twice: seed %i', async (seed) => {
     const [first, second] = [await resultOf('simulated', seed), await resultOf('simulated', seed)]
     expect(second).toEqual(first)
   })

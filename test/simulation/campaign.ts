@@ -4,25 +4,25 @@ import { errorText } from '../../src/error.ts'
 import { violation } from '../judge/breach.ts'
 import { type Result, type StoreName, unfinished } from './result.ts'
 
-/** Which seeds are run, and how. */
+/** Which seeds to run, and how. */
 export interface CampaignOptions {
   readonly store?: StoreName
   readonly from: number
-  /** How many; without end where it is absent. */
+  /** The number of seeds; unlimited if absent. */
   readonly count?: number
   readonly threads?: number
-  /** No seed is begun once it is aborted. */
+  /** Starts no more seeds once aborted. */
   readonly signal?: AbortSignal
   readonly onResult: (result: Result) => void
 }
 
-/** What a thread is told to do next. */
+/** The next command for a thread. */
 export type Order = { readonly seed: number; readonly store: StoreName } | { readonly done: true }
 
-/** A seed takes seconds at most, also on a busy machine: one that takes this long, of real time, will never end. */
+/** A seed takes a few seconds even on a busy machine. One that takes this long in real time will never end. */
 const SEED_MS_MAX = 180_000
 
-/** Runs many seeds on all cores; ends when all are done, or it is told to stop. */
+/** Runs many seeds on all cores, until all are done or the signal aborts. */
 export async function campaign(options: CampaignOptions): Promise<void> {
   const { from, count = Number.POSITIVE_INFINITY, store = 'simulated', signal, onResult } = options
   let next = from
@@ -33,8 +33,8 @@ export async function campaign(options: CampaignOptions): Promise<void> {
 }
 
 /**
- * One thread runs one seed after the other, so that it is known which seed it was that never ended, or that ended its
- * thread: that is a failure of the seed, and another thread goes on with the next.
+ * A thread runs one seed at a time, so a hang or crash can be attributed to its seed. That counts as a failure of the
+ * seed, and another thread continues with the next.
  */
 async function runThread(order: () => Order, onResult: (result: Result) => void): Promise<void> {
   for (;;) {
@@ -46,7 +46,7 @@ async function runThread(order: () => Order, onResult: (result: Result) => void)
   }
 }
 
-/** Answers with the seed at which the thread had to be given up; null where there was nothing more to do. */
+/** Returns the result of the seed at which the thread was terminated, or null if it finished. */
 function runUntilBroken(
   first: Extract<Order, { seed: number }>,
   order: () => Order,

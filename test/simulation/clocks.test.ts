@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 /*
- * On a database that all share, the clocks of the hosts are not asked what time it is. A host's wall clock may read
- * anything and be set at any time. Its monotonic clock measures how long ago the database's was read, and how long a
- * lease lasts. Up to 500 parts per million either way it costs nothing (time synchronisation slews no faster). Beyond
- * that, what is beyond adds up between two readings: alarms start early by it, at most, where the clock is fast (half a
- * percent in two seconds: nine milliseconds), and a lease is kept for longer where it is slow, which the 200 ms cover
- * that every lease ends early, up to one part in 25 of a lease of five seconds.
+ * With a shared database, Wakeful does not use the hosts' wall clocks. They may read anything and be set at any time.
+ * A host's monotonic clock measures how long ago the database's clock was read, and how long a lease lasts. A drift of
+ * up to 500 parts per million has no effect (time synchronisation slews no faster). A larger drift adds up between two
+ * readings. If the clock is fast, alarms start early by that much at most (half a percent in two seconds: nine
+ * milliseconds). If it is slow, a lease lasts longer; the 200 ms by which every lease ends early cover that, up to one
+ * part in 25 of a lease of five seconds.
  */
 
 const HOUR_MS = 3_600_000
@@ -24,7 +24,7 @@ function latest({ startLog }: MinimalScenario): number {
 
 describe('a host’s wall clock', () => {
   it.each([HOUR_MS, -HOUR_MS, 30 * DAY_MS, -30 * DAY_MS, 3 * YEAR_MS, -60 * YEAR_MS])(
-    'that is set by %i ms, again and again, neither loses, repeats, hurries nor delays an alarm',
+    'that is set by %i ms, again and again, never loses, repeats, advances or delays an alarm',
     async (ms) => {
       const small = minimalScenario({ each: 6 })
       const { world } = small
@@ -39,7 +39,7 @@ describe('a host’s wall clock', () => {
     },
   )
 
-  it('that is years off from the start does no harm either', async () => {
+  it('that is years off from the start has no effect either', async () => {
     for (const offsetMs of [-60 * YEAR_MS, 5 * YEAR_MS, 80 * YEAR_MS]) {
       const small = minimalScenario({ skew: () => ({ offsetMs, drift: 0 }) })
       small.world.network.conditions = {}
@@ -51,14 +51,14 @@ describe('a host’s wall clock', () => {
 })
 
 describe('a monotonic clock', () => {
-  it.each([0.0005, -0.0005])('that is off by %f is never early', async (drift) => {
+  it.each([0.0005, -0.0005])('with drift %f is never early', async (drift) => {
     const small = minimalScenario({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
     await small.world.run(RUN_MS)
     expect(problemsOf(small, small.world.now - MARGIN_MS)).toEqual([])
   })
 
   it.each([0.005, -0.005])(
-    'that is off by %f is early by what that adds up to between two beats, at most',
+    'with drift %f is early by at most the drift between two heartbeats',
     async (drift) => {
       const small = minimalScenario({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
       const { world, startLog } = small
@@ -77,7 +77,7 @@ describe('a database’s clock that is years off', () => {
   const troubles = ({ world }: MinimalScenario) =>
     world.trace.lines.filter((line) => line.includes('not trusted'))
 
-  it('is not believed by those who run: all goes on as if nothing had happened, until it is set right', async () => {
+  it('is ignored by running processes until it is corrected', async () => {
     const small = minimalScenario({ each: 2 })
     const { world } = small
     world.network.conditions = {}
@@ -90,7 +90,7 @@ describe('a database’s clock that is years off', () => {
     expect(latest(small)).toBeLessThan(50)
   })
 
-  it('by more than ten is not believed either by who starts then', async () => {
+  it('by more than ten is also ignored by a process that starts then', async () => {
     const small = minimalScenario({ each: 2 })
     const { world } = small
     world.network.conditions = {}

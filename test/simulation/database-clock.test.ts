@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 /*
- * The database's clock is the authority: what it says is the time, also where it is wrong. So much is promised when it
- * jumps, or when another server's takes its place:
- * - Nothing is lost and nothing is recorded twice. What a jump ahead makes due is due; how what was missed by it is made
- *   up for is each alarm's own policy.
- * - Nothing starts before its instant, at its first attempt or a later one, by the clock as it was read within the last
- *   lease. A step back is known with the next beat; one that is shorter than the way to the database, with the next beat
- *   that is quick.
- * - What waits, waits by that clock. A step back by an hour makes a retry, or an instant that lay ahead, an hour later.
- * - Leases do not depend on it: nobody who lives loses a shard, and the dead lose theirs within two leases. One exception
- *   is a process that starts between a jump ahead and the next beat of the others: it sees nothing but leases that have
- *   ended, and takes over. What those had in flight is delivered again, and nothing they say is accepted. Another is an
- *   owner whose beat is late already when the clock jumps ahead by less than half a lease, which nobody takes for a jump.
+ * The database's clock is authoritative, even if it is wrong. When it jumps, or another server's clock replaces it,
+ * Wakeful promises:
+ * - Nothing is lost and nothing is recorded twice. What a jump ahead makes due is due; each alarm's misfire policy
+ *   decides how missed occurrences are caught up.
+ * - No attempt starts before its instant, by the clock as it was read within the last lease. A process learns of a step
+ *   back with its next heartbeat; of a step shorter than the round trip, with its next quick heartbeat.
+ * - Waiting follows that clock. A step back by an hour delays retries and future instants by an hour.
+ * - Leases do not depend on it: no live process loses a shard, and dead ones lose theirs within two leases. There are
+ *   two exceptions. A process that starts between a jump ahead and the others' next heartbeats sees only ended leases
+ *   and takes over; what the others had in flight is delivered again, and their writes are rejected. And a lease holder
+ *   whose heartbeat is already late loses its shards when the clock jumps ahead by less than half a lease, because that
+ *   is not recognised as a jump.
  */
 
 const HOUR_MS = 3_600_000
@@ -22,25 +22,25 @@ const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 const LEASE_MS = 2_000
 
-/** Runs a minimalScenario in which something befalls the database's clock after seven seconds. */
-async function lived(
-  befall: (small: MinimalScenario) => void,
+/** Runs a minimal scenario in which the database's clock changes after seven seconds. */
+async function run(
+  inject: (small: MinimalScenario) => void,
   runMs = RUN_MS,
 ): Promise<MinimalScenario & { readonly jumpedAt: number }> {
   const small = minimalScenario({ each: 2 })
   const { world } = small
-  // Nothing else befalls it: who is slow for as long as a lease loses it.
+  // No other faults: a process that is slow for the length of a lease would lose it.
   world.network.conditions = {}
   let jumpedAt = 0
   world.in(JUMP_AT_MS, () => {
     jumpedAt = world.now
-    befall(small)
+    inject(small)
   })
   await world.run(runMs)
   return { ...small, jumpedAt }
 }
 
-/** Which process holds which shard, and since which takeover. */
+/** The holder and the epoch of each shard. */
 function ownership({ world }: MinimalScenario): readonly string[] {
   const { database } = world.backend
   return database.shardsIn().map(({ shard, holder, epoch }) => `${shard} ${holder} ${epoch}`)
@@ -48,14 +48,14 @@ function ownership({ world }: MinimalScenario): readonly string[] {
 
 describe('the database’s clock jumps', () => {
   it.each([5_000, 60_000, HOUR_MS])(
-    'ahead by %i ms: what that makes due fires once, and nobody loses a shard',
+    'ahead by %i ms: what becomes due fires once, and no process loses a shard',
     async (ms) => {
       let before: readonly string[] = []
-      const small = await lived(
+      const small = await run(
         (each) => {
           before = ownership(each)
           each.world.stepDatabase(ms)
-          // What was missed is made up for one by one.
+          // Missed occurrences are caught up one by one.
         },
         RUN_MS + ms / 10,
       )
@@ -68,17 +68,17 @@ describe('the database’s clock jumps', () => {
   )
 
   it.each([5_000, 60_000, HOUR_MS])(
-    'back by %i ms: nothing fires again, what lay ahead waits so much longer, and nobody loses a shard',
+    'back by %i ms: nothing fires again, future instants wait that much longer, and no process loses a shard',
     async (ms) => {
       let before: readonly string[] = []
-      const small = await lived((each) => {
+      const small = await run((each) => {
         before = ownership(each)
         each.world.stepDatabase(-ms)
       })
       const { world, startLog, jumpedAt } = small
       expect(ownership(small)).toEqual(before)
       expect(problemsOf(small, jumpedAt - ms)).toEqual([])
-      // Known with the next beat: from there on the first starts of what had not come due wait by the new clock.
+      // Known from the next heartbeat on. Then first starts of future instants wait by the new clock.
       const fresh = startLog.starts.filter(({ attempt, at }) => attempt === 1 && at > jumpedAt + LEASE_MS)
       expect(fresh.filter(({ at, scheduledFor }) => at - ms < scheduledFor)).toEqual([])
       const firsts = startLog.starts.filter(({ attempt }) => attempt === 1)
@@ -87,7 +87,7 @@ describe('the database’s clock jumps', () => {
     },
   )
 
-  it('back by an hour: what is set from then on fires on time, by that clock', async () => {
+  it('back by an hour: alarms set from then on fire on time by that clock', async () => {
     const small = minimalScenario({ each: 0 })
     const { world, startLog } = small
     await world.run(3_000)
@@ -100,7 +100,7 @@ describe('the database’s clock jumps', () => {
     expect(problemsOf(small, world.databaseNow)).toEqual([])
   })
 
-  it('back by an hour across a failover, in which one process dies: the other has its shards within two leases', async () => {
+  it('back by an hour in a failover while one process dies: the other takes over its shards within two leases', async () => {
     const small = minimalScenario({ each: 0 })
     const { world, startLog } = small
     await world.run(3_000)
@@ -119,7 +119,7 @@ describe('the database’s clock jumps', () => {
     expect(problemsOf(small, world.databaseNow)).toEqual([])
   })
 
-  it('ahead just as a process starts: that one takes over from those who live, and nothing is recorded twice', async () => {
+  it('ahead just as a process starts: it takes over from live processes, and nothing is recorded twice', async () => {
     let unfenced = 0
     for (let seed = 1; seed <= 15; seed++) {
       const small = minimalScenario({ seed, each: 6 })

@@ -4,14 +4,14 @@ import { KIND_COUNT, type MinimalScenario, minimalScenario, problemsOf } from '.
 const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 
-/** Runs a minimalScenario to its end, with something that befalls it at this moment. */
-async function lived(
+/** Runs a minimal scenario to its end, with a fault at this time. */
+async function run(
   atMs: number,
-  befall: (small: MinimalScenario) => void,
+  inject: (small: MinimalScenario) => void,
   each = 2,
 ): Promise<MinimalScenario> {
   const small = minimalScenario({ each })
-  small.world.in(atMs, () => befall(small))
+  small.world.in(atMs, () => inject(small))
   await small.world.run(RUN_MS)
   return small
 }
@@ -23,12 +23,12 @@ function linesOf({ world }: MinimalScenario, part: string): readonly string[] {
 describe('a full disk', () => {
   const FULL = 'the server is out of room (disk or memory); nothing was written'
 
-  it('stops every write for as long as it lasts, the heartbeat too, and nothing is lost, repeated or early', async () => {
-    const small = await lived(6_000, ({ world }) => world.fillDisk(5_000))
+  it('stops all writes, including heartbeats, and nothing is lost, repeated or early', async () => {
+    const small = await run(6_000, ({ world }) => world.fillDisk(5_000))
     const { world, startLog } = small
     expect(linesOf(small, FULL).length).toBeGreaterThan(0)
     expect(world.faults.of('diskFull')).toEqual({ count: 1, inFlight: 1 })
-    // Nobody can renew a lease: when those that there were have ended, nobody starts anything.
+    // Leases cannot be renewed. Once they have ended, no process starts anything.
     const from = world.now - RUN_MS + 6_000
     const within = startLog.starts.filter(({ at }) => at > from + 2_000 && at < from + 5_000)
     expect(within).toEqual([])
@@ -36,7 +36,7 @@ describe('a full disk', () => {
     expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
-  it('refuses a set in words that say what is wrong, and answers reads', async () => {
+  it('rejects a set with a clear error, and answers reads', async () => {
     const { world } = minimalScenario()
     await world.run(1_000)
     const { wakeful } = world.processes[0]!
@@ -53,9 +53,9 @@ describe('a full disk', () => {
 })
 
 describe('a database that goes down', () => {
-  it('takes every link and every open transaction along, and nothing that was committed', async () => {
+  it('breaks every connection and open transaction, and loses nothing committed', async () => {
     // In the middle of a transactional delivery.
-    const small = await lived(0, ({ world }) => {
+    const small = await run(0, ({ world }) => {
       const stop = world.network.watch((_name, statement, point) => {
         if (statement !== 'transact.settle' || point !== 'ran') return
         stop()
@@ -70,7 +70,7 @@ describe('a database that goes down', () => {
     expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
-  it('leaves nobody deaf: what one sets afterwards, the other fires on time', async () => {
+  it('leaves all processes listening: an alarm set afterwards by one fires on time in the other', async () => {
     const small = minimalScenario({ each: 0, seed: 4 })
     const { world, startLog } = small
     await world.run(2_000)
@@ -83,9 +83,9 @@ describe('a database that goes down', () => {
   })
 })
 
-describe('a link that is half open', () => {
-  it('costs a process its shards: it starts nothing more, and the other one has all within a lease', async () => {
-    const small = await lived(6_000, ({ world }) => world.hang(world.processes[0]!, 15_000))
+describe('a half-open connection', () => {
+  it('costs a process its shards: it starts nothing more, and the other takes over all within a lease', async () => {
+    const small = await run(6_000, ({ world }) => world.hang(world.processes[0]!, 15_000))
     const { world, startLog } = small
     expect(linesOf(small, 'ant.1 heartbeat hangs').length).toBeGreaterThan(0)
     const from = world.now - RUN_MS + 6_000
@@ -95,8 +95,8 @@ describe('a link that is half open', () => {
     expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
-  it('under one statement alone holds up that one, until it is given up and sent again', async () => {
-    const small = await lived(
+  it('under one statement delays only that statement until it is given up and repeated', async () => {
+    const small = await run(
       2_000,
       ({ world }) => {
         world.network.conditions = { hang: 0.1 }
@@ -114,9 +114,9 @@ describe('a link that is half open', () => {
   })
 })
 
-describe('a statement that is in another’s way', () => {
-  it('is rolled back and sent again, and nobody notices', async () => {
-    const small = await lived(0, ({ world }) => {
+describe('a statement that conflicts with another', () => {
+  it('is rolled back and repeated without visible effect', async () => {
+    const small = await run(0, ({ world }) => {
       world.network.conditions = { conflict: 0.2 }
     })
     const { world, ids } = small
@@ -128,7 +128,7 @@ describe('a statement that is in another’s way', () => {
     expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
-  it('again and again is given up in words that say so', async () => {
+  it('again and again is given up with a clear error', async () => {
     const { world } = minimalScenario({ each: 0 })
     await world.run(1_000)
     world.network.conditions = { conflict: 1 }

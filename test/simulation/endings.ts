@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 
 const ENDS = ['alarm.fired', 'alarm.failed', 'schedule.ticked', 'timer.due_time_reached']
 
-/** Occurrences that came due by a moment and have no end in the log, or more than one. */
+/** Occurrences due by `until` that do not have exactly one ending in the log. */
 export function wrongEndings({ backend }: World<SimulatedBackend>, until: number): string[] {
   const { alarms, events } = backend.database.tables
   return wrongEndingsOf(alarms.values(), events.values(), until)
@@ -15,19 +15,19 @@ export function wrongEndings({ backend }: World<SimulatedBackend>, until: number
 /** A record of the log about an alarm. */
 export type AlarmEvent = Pick<LoggedRow, 'type' | 'occurrence' | 'data' | 'alarm'>
 
-/** The same, of these alarms and this log. */
+/** The same check on these alarms and this log. */
 export function wrongEndingsOf(
   alarms: readonly StoredAlarm[],
   events: Iterable<AlarmEvent>,
   until: number,
 ): string[] {
-  const stories = Map.groupBy(events, ({ alarm }) => alarm)
+  const byAlarm = Map.groupBy(events, ({ alarm }) => alarm)
   return alarms.flatMap((alarm) => {
-    const story = stories.get(alarm.seq) ?? []
-    const told = story.filter(({ type }) => ENDS.includes(type)).map(scheduledFor)
-    const skipped = story.filter(({ type }) => type === 'alarm.skipped').map(skippedRun)
+    const events = byAlarm.get(alarm.seq) ?? []
+    const ended = events.filter(({ type }) => ENDS.includes(type)).map(scheduledFor)
+    const skipped = events.filter(({ type }) => type === 'alarm.skipped').map(skippedRun)
     return instantsOf(alarm, until).flatMap((at) => {
-      const ends = told.filter((each) => each === at).length
+      const ends = ended.filter((each) => each === at).length
       const skips = skipped.filter(({ from, to }) => from <= at && at <= to).length
       if (ends + skips === 1) return []
       return [
@@ -37,7 +37,7 @@ export function wrongEndingsOf(
   })
 }
 
-/** The instants of an alarm's rule up to a moment. */
+/** The instants of an alarm's rule up to a time. */
 function instantsOf({ rule, createdAt }: StoredAlarm, until: number): number[] {
   const schedule = scheduleOf(rule)
   const most = rule.kind === 'once' ? 1 : (rule.count ?? Number.POSITIVE_INFINITY)

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { FaultCounter, hasEffect } from './faults.ts'
 
-it('tells how often each fault was tried, and how often it hit something in flight', () => {
+it('counts how often each fault was injected and how often it hit something in flight', () => {
   const faults = new FaultCounter()
   faults.note('pause', false, null)
   faults.note('kill', true, null)
   const markHit = faults.attempt('kill', null)
   expect(faults.lines).toEqual(['kill 2, 1 in flight', 'pause 1, 0 in flight'])
-  // However often it lands, it is one fault.
+  // Several hits count once.
   markHit()
   markHit()
   expect([faults.of('kill'), faults.of('close')]).toEqual([
@@ -16,7 +16,7 @@ it('tells how often each fault was tried, and how often it hit something in flig
   ])
 })
 
-it('takes a statement that writes or takes for something in flight, and none that an idle process sends', () => {
+it('counts a statement that writes or claims as in flight, and no statement of an idle process', () => {
   const statements = [
     'set',
     'settle',

@@ -1,6 +1,6 @@
-/** Everything that can befall a world. */
+/** The names of all faults. */
 export type FaultName =
-  // A process, or the host it runs on.
+  // Faults of a process or its host.
   | 'kill'
   | 'killAtEvent'
   | 'killAtStatement'
@@ -11,41 +11,41 @@ export type FaultName =
   | 'leave'
   | 'join'
   | 'deploy'
-  // Its wall clock is set, by less than an hour or by more.
+  // The wall clock is set by less than an hour, or by more.
   | 'clockStep'
   | 'clockLeap'
-  // The way to the database.
+  // Faults of the connection to the database.
   | 'partition'
   | 'slow'
   | 'requestLost'
   | 'responseLost'
   | 'hang'
-  // The database.
+  // Faults of the database.
   | 'conflict'
   | 'diskFull'
   | 'outage'
-  // A file: somebody else has its write lock.
+  // For a file: another program holds its write lock.
   | 'fileLocked'
   | 'databaseStep'
-  // A user's transaction stays open that has locked a shard.
+  // A user's open transaction has locked a shard.
   | 'shardLocked'
-  // What processes are told of each other.
+  // Faults of notices between processes.
   | 'noticeLost'
   | 'noticeLate'
   | 'noticeDuplicated'
 
-/** How often a fault was tried, and how often it hit something in flight. */
+/** How often a fault was injected, and how often it hit something in flight. */
 export interface FaultCount {
   readonly count: number
   readonly inFlight: number
 }
 
-/** A fault that was tried: told, once or more often, that it has hit something in flight. */
+/** Marks an injected fault as having hit something in flight. May be called more than once. */
 export type MarkHit = () => void
 
 /**
- * Statements that change nothing, or nothing but the process's own heartbeat: an idle process sends them too. What hits
- * any other statement between its sending and its answer has hit something in flight.
+ * Statements that change nothing, or only the process's own heartbeat. An idle process sends them too. A fault that
+ * hits any other statement between request and response has hit something in flight.
  */
 const IDLE: ReadonlySet<string> = new Set([
   'heartbeat', 'heartbeat.shards', 'acquire.register', 'clock', 'listen', 'notice', 'log.poll', 'claim.peek', 'claim.fair_scan', 'claim.next_timers', 'get', 'list', 'stats', 'events', 'story',
@@ -53,35 +53,37 @@ const IDLE: ReadonlySet<string> = new Set([
   'rollback',
 ]) // biome-ignore format: a list
 
-/** Whether a statement writes or takes something. */
+/** Whether a statement writes or claims something. */
 export function hasEffect(statement: string): boolean {
   return !IDLE.has(statement)
 }
 
 /**
- * What has befallen a world, so that a fault that never lands is seen. A fault of a process lands where the process is
- * delivering something, or waits for a statement that writes or takes; one that lasts, also where such a statement meets
- * it later.
+ * Counts faults, so that a fault that never hits anything is noticed. A fault of a process hits if the process is
+ * delivering something or waits for a statement that writes or claims. A lasting fault also hits if such a statement
+ * meets it later.
  */
 export class FaultCounter {
   readonly #tallies = new Map<FaultName, { count: number; inFlight: number }>()
-  /** Told of each fault as it is tried, which process it befalls (null: all of them), and which statement, if one. */
+  /**
+   * Called for each injected fault with the affected process (null: all of them) and the affected statement, if any.
+   */
   onFault: (fault: FaultName, process: string | null, statement?: string) => void = () => {}
 
-  /** Counts a fault that is tried; answers how to say that it has landed. */
+  /** Counts an injected fault. Returns how to mark that it hit. */
   attempt(fault: FaultName, process: string | null, statement?: string): MarkHit {
     this.onFault(fault, process, statement)
     const tally = this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
     this.#tallies.set(fault, tally)
     tally.count += 1
-    let landed = false
+    let acknowledged = false
     return () => {
-      if (!landed) tally.inFlight += 1
-      landed = true
+      if (!acknowledged) tally.inFlight += 1
+      acknowledged = true
     }
   }
 
-  /** Counts a fault of which it is known at once whether it hits something in flight. */
+  /** Counts a fault for which it is known at once whether it hits something in flight. */
   note(fault: FaultName, isInFlight: boolean, process: string | null, statement?: string): void {
     const markHit = this.attempt(fault, process, statement)
     if (isInFlight) markHit()
@@ -91,12 +93,12 @@ export class FaultCounter {
     return this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
   }
 
-  /** All that was tried, by name. */
+  /** All counts, by name. */
   get tallies(): ReadonlyMap<FaultName, FaultCount> {
     return new Map([...this.#tallies].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** For people: `kill 120, 97 in flight`. */
+  /** Lines such as `kill 120, 97 in flight`. */
   get lines(): string[] {
     return [...this.tallies].map(([fault, { count, inFlight }]) => `${fault} ${count}, ${inFlight} in flight`)
   }

@@ -5,9 +5,9 @@ import type { Point } from './network.ts'
 const RUN_MS = 30_000
 const MARGIN_MS = 12_000
 
-describe('a process that is ambushed', () => {
+describe('a process killed at a statement', () => {
   it.each(['sent', 'ran', 'answered'] satisfies Point[])(
-    'when its settle is %s does nothing any more from that very moment on',
+    'when its settle is %s does nothing more from that moment on',
     async (point) => {
       const small = minimalScenario()
       const { world } = small
@@ -18,7 +18,7 @@ describe('a process that is ambushed', () => {
         line.includes(`ant.1 killed at statement: settle ${point}`),
       )
       expect(died).toBeGreaterThan(0)
-      // Of what it did before, the settle itself may still arrive.
+      // Of its earlier statements, only the settle itself may still arrive.
       const after = world.trace.lines.slice(died + 1).filter((line) => line.includes(' ant.1 '))
       expect(after.filter((line) => !line.endsWith('dead') && !line.endsWith(' settle'))).toEqual([])
       expect(world.faults.of('killAtStatement')).toEqual({ count: 1, inFlight: 1 })
@@ -26,7 +26,7 @@ describe('a process that is ambushed', () => {
     },
   )
 
-  it('where a statement is sent has sent that one, and not the one it would have sent in the same turn', async () => {
+  it('that is sent has sent that one, and not the next one of the same turn', async () => {
     const { world } = minimalScenario()
     await world.run(1_000)
     const [ant] = world.processes
@@ -39,7 +39,7 @@ describe('a process that is ambushed', () => {
     expect([asked.length, isAnswered]).toEqual([1, false])
   })
 
-  it('at a statement that it never sends lives on, which the tally tells', async () => {
+  it('that it never sends lives on, as the counts show', async () => {
     const { world } = minimalScenario()
     const [ant] = world.processes
     world.killAtStatement(ant!, 'put_calendar', 'ran')
@@ -49,7 +49,7 @@ describe('a process that is ambushed', () => {
   })
 })
 
-describe('a process that is killed at an event', () => {
+describe('a process killed at an event', () => {
   it.each(['before', 'after'] as const)('does not survive exactly that one: %s it', async (when) => {
     const { world } = minimalScenario()
     const [ant] = world.processes

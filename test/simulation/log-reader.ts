@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 const AGAIN_MS = 300
 
-/** Somebody who follows an owner's log and keeps his position: when his process dies he goes on in another. */
+/** Follows an owner's log and keeps its position. When its process dies, it continues in another. */
 export class LogReader {
   readonly #world: World
   readonly #ledger: Ledger
@@ -22,7 +22,7 @@ export class LogReader {
     this.#random = world.randomFor('follower')
   }
 
-  /** Never ends: the world stops before. */
+  /** Runs until the world stops. */
   async follow(): Promise<void> {
     for (;;) {
       const up = this.#world.processes.filter((process) => process.isUp)
@@ -45,7 +45,7 @@ export class LogReader {
         this.#ledger.write(process, { type: 'read', reader: 'follower', position: Number(position) })
       }
     } catch {
-      // He is told that the store cannot be reached, or that the process closes, and goes on from his position.
+      // The store is unavailable or the process is closing. It continues from its position.
     }
   }
 }

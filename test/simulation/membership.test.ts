@@ -15,7 +15,7 @@ function latest({ startLog }: MinimalScenario): number {
   return Math.max(...firsts.map(({ at, scheduledFor }) => at - scheduledFor))
 }
 
-describe('lease holders', () => {
+describe('processes', () => {
   it('that join get their share, and nothing is late', async () => {
     const small = minimalScenario({ each: 3, shards: 12 })
     const { world, machines } = small
@@ -27,7 +27,7 @@ describe('lease holders', () => {
     expect(latest(small)).toBeLessThan(100)
   })
 
-  it('that leave give all they have to the others at once; none comes after them, and the last one stays', async () => {
+  it('that leave hand over all shards at once and are not replaced; the last one stays', async () => {
     const small = minimalScenario({ machines: ['ant', 'bee', 'cat'], each: 3, shards: 12 })
     const { world } = small
     world.network.conditions = {}
@@ -43,7 +43,7 @@ describe('lease holders', () => {
     expect(latest(small)).toBeLessThan(500)
   })
 
-  it('are replaced one by one in a deploy, and nobody notices', async () => {
+  it('are replaced one by one in a deploy without visible effect', async () => {
     const small = minimalScenario({ machines: ['ant', 'bee', 'cat', 'dog'], each: 20, shards: 12 })
     const { world } = small
     world.network.conditions = {}

@@ -9,7 +9,7 @@ import { simulatedWorld } from './simulated-world.ts'
 import { StartLog } from './start-log.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** A small and calm world, short enough to be lived through again and again. */
+/** A small world without random faults, short enough to be run many times. */
 export interface MinimalScenario {
   readonly world: World<SimulatedBackend>
   readonly startLog: StartLog
@@ -18,12 +18,12 @@ export interface MinimalScenario {
   readonly machines: readonly Machine[]
 }
 
-/** How a minimalScenario is made. */
+/** Options of a minimal scenario. */
 export interface MinimalScenarioOptions extends Partial<WorldOptions> {
   readonly machines?: readonly string[]
   /** How many alarms of each kind. */
   readonly each?: number
-  /** The clocks of each machine: a little off, where nothing is said. */
+  /** The clock error of each machine; small by default. */
   readonly skew?: (world: World) => Skew
 }
 
@@ -33,7 +33,7 @@ const RESTART_MS = 1_000
 const SET_FROM_MS = 300
 const SET_WITHIN_MS = 4_000
 
-/** One alarm of each kind: plain, failing once, transactional, reporting, of the log, recurring, and many at once. */
+/** One alarm of each kind: plain, failing once, transactional, reporting, to the log, and recurring. */
 const KINDS: readonly { readonly when: When; readonly options: SetCallOptions }[] = [
   { when: { delay: '2s' }, options: { target: 'work' } },
   { when: { delay: '3s' }, options: { target: 'stumble' } },
@@ -43,11 +43,11 @@ const KINDS: readonly { readonly when: When; readonly options: SetCallOptions }[
   { when: { every: '3s', misfire: 'all' }, options: { target: 'work' } },
   { when: { every: '4s', misfire: 'all' }, options: { target: { event: true } } },
 ]
-/** How many kinds there are. */
+/** The number of kinds. */
 export const KIND_COUNT = KINDS.length
 const RETRY: SetCallOptions = { backoff: { baseMs: 200, capMs: 1_000 }, maxFailures: 12 }
 
-/** Two processes and a handful of alarms of each kind, set within the first seconds. */
+/** Two processes and a few alarms of each kind, set within the first seconds. */
 export function minimalScenario({
   machines: names = ['ant', 'bee'],
   each = 1,
@@ -73,7 +73,7 @@ export function minimalScenario({
   return { world, startLog, ids, machines }
 }
 
-/** What went wrong in a minimalScenario, in words: nothing, where every promise was kept. What came due by then has ended. */
+/** The problems found in a minimal scenario. Everything due by `until` must have ended. */
 export function problemsOf({ world, startLog, ids }: MinimalScenario, until: number): string[] {
   const { alarmIds } = world.backend.database.tables
   return [
@@ -109,7 +109,7 @@ function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void
   wakeful.handle('chain', chain, { transactional: true })
 }
 
-/** Sets an alarm by a user of one machine, who gets no answer where that is down. */
+/** Sets an alarm through one machine. There is no answer if the machine is down. */
 async function setOne(world: World, by: number, i: number, ids: string[]): Promise<void> {
   const process = world.processOn(by)
   if (process?.isUp !== true) return
@@ -118,6 +118,6 @@ async function setOne(world: World, by: number, i: number, ids: string[]): Promi
     const { id } = await process.wakeful.set(when, { ...RETRY, ...options })
     if (!process.isDead) ids.push(id)
   } catch {
-    // Whether it was set is not known.
+    // Whether it was set is unknown.
   }
 }

@@ -2,10 +2,10 @@ import { contention } from '../../src/stores/postgres/connection/errors.ts'
 import type { Random } from '../random.ts'
 import {
   ANSWER_MS_MAX,
-  BEAT_MS_MAX,
   type Conditions,
   drawNotice,
   drawTransmission,
+  HEARTBEAT_MS_MAX,
   NORMAL,
   type Transmission,
 } from './conditions.ts'
@@ -14,35 +14,35 @@ import { LinkLost } from './store/wire.ts'
 import type { Participant, Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
 
-/** Where a statement is: on its way, carried out and not yet answered, or answered. */
+/** The progress of a statement: sent, executed but not answered, or answered. */
 export type Point = 'sent' | 'ran' | 'answered'
 
-/** Told of every statement at each of its points, before anybody else acts on it. */
+/** Called at each point of every statement, before anything else acts on it. */
 type Watcher = (process: string, statement: string, point: Point) => void
 
-/** What a network is made of. */
+/** What a network needs. */
 export interface NetworkParts {
   readonly timeline: Timeline
   readonly trace: Trace
   readonly faults: FaultCounter
-  /** Chance for each link, by name. */
+  /** A random stream for each name. */
   readonly randomFor: (name: string) => Random
 }
 
-/** What is wrong for a while: until when, in true time, and who is told that a statement met it. */
+/** A lasting fault: its end in true time, and how to mark that a statement met it. */
 interface ActiveFault {
   readonly until: number
   readonly markHit: MarkHit
 }
 
-/** A statement under way. */
+/** A statement in progress. */
 interface Exchange<T> {
   readonly process: Participant
   readonly name: string
   readonly statement: string
   readonly transmission: Transmission
   readonly sentAt: number
-  /** How often the database had gone down by then: its link is of that time. */
+  /** The number of outages when it was sent. A later outage breaks its connection. */
   readonly outages: number
   readonly resolve: (answer: T) => void
   readonly reject: (thrown: unknown) => void
@@ -50,7 +50,7 @@ interface Exchange<T> {
 
 const SLOWED_MS_MAX = 800
 
-/** What lies between the processes and the database. */
+/** The network between the processes and the database. */
 export class Network {
   conditions: Conditions = NORMAL
   readonly #timeline: Timeline
@@ -62,10 +62,10 @@ export class Network {
   readonly #cuts = new Map<string, ActiveFault>()
   readonly #hangs = new Map<string, ActiveFault>()
   #outage: ActiveFault | undefined
-  /** Statements that begin so are slow until then. */
+  /** Statements with this prefix are slow until then. */
   #slowed: { readonly prefix: string; readonly until: number } | undefined
   #outages = 0
-  /** How many statements that write or take each process waits for. */
+  /** The number of pending statements that write or claim, by process. */
   readonly #awaited = new Map<string, number>()
 
   constructor({ timeline, trace, faults, randomFor }: NetworkParts) {
@@ -75,46 +75,46 @@ export class Network {
     this.#randomFor = randomFor
   }
 
-  /** Keeps a process from the database for a while: neither what it sends arrives nor any answer, and nobody tells it. */
+  /** Partitions a process from the database: no request and no response arrives, and no error either. */
   cut(name: string, ms: number, markHit: MarkHit): void {
     this.#cuts.set(name, { until: this.#timeline.now + ms, markHit })
   }
 
-  /** Leaves a process's links half open for a while: what it sends arrives, and no answer comes back. */
+  /** Leaves a process's connections half open: requests arrive, but no responses. */
   halfOpen(name: string, ms: number, markHit: MarkHit): void {
     this.#hangs.set(name, { until: this.#timeline.now + ms, markHit })
   }
 
-  /** The database is down for a while: every link breaks, and none is made until then. */
+  /** Takes the database down: every connection breaks, and none is made until it is up. */
   breakAll(ms: number, markHit: MarkHit): void {
     this.#outages += 1
     this.#outage = { until: this.#timeline.now + ms, markHit }
   }
 
-  /** Lets all statements whose name begins so take long for a while. */
+  /** Slows down all statements with this prefix. */
   slowStatements(prefix: string, ms: number): void {
     this.#slowed = { prefix, until: this.#timeline.now + ms }
   }
 
-  /** Whether a process waits for a statement that writes or takes. */
+  /** Whether a process waits for a statement that writes or claims. */
   isAwaited(name: string): boolean {
     return (this.#awaited.get(name) ?? 0) > 0
   }
 
-  /** A process is dead: it waits for nothing any more. */
+  /** Forgets the pending statements of a dead process. */
   forget(name: string): void {
     this.#awaited.delete(name)
   }
 
-  /** Lets somebody act at the very moment a statement is sent, carried out or answered. Answers how to stop. */
+  /** Calls a watcher when a statement is sent, executed or answered. Returns how to stop. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Carries a statement of a process to the database, and its answer back. */
+  /** Carries a statement of a process to the database, and its response back. */
   statement<T>(process: Participant, name: string, statement: string, run: () => T): Promise<T> {
-    // What the dead still do in the turn of their death has no effect.
+    // A process that dies within a turn has no further effect in that turn.
     const event = process.isDead ? 0 : process.begins()
     if (process.isDead) return new Promise(() => {})
     const transmission = this.#transmissionOf(name, statement)
@@ -122,7 +122,7 @@ export class Network {
       const [sentAt, outages] = [this.#timeline.now, this.#outages]
       const exchange = { process, name, statement, transmission, sentAt, outages, resolve, reject }
       this.#await(exchange, 1)
-      // What was sent arrives, also when its sender is dead by then.
+      // A sent statement arrives even if its sender dies meanwhile.
       this.#timeline.in(transmission.thereMs, null, () => this.#arrive(exchange, run))
     })
     this.#reach(name, statement, 'sent')
@@ -130,7 +130,7 @@ export class Network {
     return answered
   }
 
-  /** Carries a notice to a process that listens: once, as a rule. */
+  /** Delivers a notice to a listening process, normally once. */
   notify(name: string, receive: () => void): void {
     const { fault, lateMs } = drawNotice(this.#random(name, 'news'), this.conditions)
     if (fault === null) {
@@ -150,7 +150,7 @@ export class Network {
       return
     }
     if (this.#meets(this.#cuts.get(name), statement)) {
-      this.#hang(exchange, BEAT_MS_MAX)
+      this.#hang(exchange, HEARTBEAT_MS_MAX)
       return
     }
     this.#trace.note(this.#timeline.now, name, statement)
@@ -162,12 +162,12 @@ export class Network {
     else this.#return(exchange, answer)
   }
 
-  /** Lets the answer arrive, unless something befalls it on its way. */
+  /** Delivers the response, unless a fault hits it on the way. */
   #return<T>(exchange: Exchange<T>, answer: Outcome<T>): void {
     const { process, name, statement, transmission } = exchange
     this.#timeline.in(transmission.backMs, process, () => {
       if (this.#isBroken(exchange)) this.#lose(exchange, 'after it ran')
-      else if (this.#meets(this.#cuts.get(name), statement)) this.#hang(exchange, BEAT_MS_MAX)
+      else if (this.#meets(this.#cuts.get(name), statement)) this.#hang(exchange, HEARTBEAT_MS_MAX)
       else if (this.#meets(this.#hangs.get(name), statement)) this.#hang(exchange)
       else this.#answer(exchange, answer)
     })
@@ -181,7 +181,7 @@ export class Network {
     )
   }
 
-  /** Nothing comes back: the process gives the link up when it has waited for long enough. */
+  /** No response comes. The process gives up the connection after its timeout. */
   #hang<T>(exchange: Exchange<T>, patienceMs = patienceOf(exchange.statement)): void {
     const { process, name, statement, sentAt } = exchange
     this.#trace.note(this.#timeline.now, name, `${statement} hangs`)
@@ -193,13 +193,13 @@ export class Network {
   #answer<T>(exchange: Exchange<T>, answer: Outcome<T>): void {
     this.#await(exchange, -1)
     this.#reach(exchange.name, exchange.statement, 'answered')
-    // Whoever is killed at this moment has not read the answer.
+    // A process killed at this moment has not read the response.
     if (exchange.process.isDead) return
     if ('value' in answer) exchange.resolve(answer.value)
     else exchange.reject(answer.thrown)
   }
 
-  /** Chance for what a process sends, or hears, on the machine it runs on: its successors have the same. */
+  /** The random stream for a machine's statements or notices. Later processes on the machine continue it. */
   #random(process: string, what: string): Random {
     const name = `${process.split('.')[0]} ${what}`
     const known = this.#randoms.get(name)
@@ -224,9 +224,9 @@ export class Network {
       drawTransmission(this.#random(name, statement), this.conditions),
     )
     if (this.#meets(this.#cuts.get(name), statement))
-      return { ...drawn, backMs: BEAT_MS_MAX, fault: 'requestLost' }
+      return { ...drawn, backMs: HEARTBEAT_MS_MAX, fault: 'requestLost' }
     const effective = hasEffect(statement)
-    // Who only looks is in nobody's way.
+    // A read does not conflict with other transactions.
     const transmission = drawn.fault === 'conflict' && !effective ? { ...drawn, fault: null } : drawn
     if (transmission.isSlow) this.#faults.note('slow', effective, name, statement)
     if (transmission.fault !== null) this.#faults.note(transmission.fault, effective, name, statement)
@@ -240,12 +240,12 @@ export class Network {
     return { ...transmission, thereMs, isSlow: true }
   }
 
-  /** Whether the database is down, or has been since the statement was sent. */
+  /** Whether the database is down, or was down since the statement was sent. */
   #isBroken<T>({ statement, outages }: Exchange<T>): boolean {
     return this.#meets(this.#outage, statement) || outages !== this.#outages
   }
 
-  /** Whether a statement meets what lasts at present, which then has landed. */
+  /** Whether a statement meets this fault. If so, the fault has hit. */
   #meets(active: ActiveFault | undefined, statement: string): boolean {
     if (active === undefined || active.until <= this.#timeline.now) return false
     if (hasEffect(statement)) active.markHit()
@@ -253,9 +253,9 @@ export class Network {
   }
 }
 
-/** How long an answer is waited for. */
+/** How long a process waits for a response. */
 function patienceOf(statement: string): number {
-  return statement === 'heartbeat' ? BEAT_MS_MAX : ANSWER_MS_MAX
+  return statement === 'heartbeat' ? HEARTBEAT_MS_MAX : ANSWER_MS_MAX
 }
 
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }

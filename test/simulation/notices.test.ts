@@ -4,7 +4,7 @@ import { minimalScenario } from './minimal-scenario.ts'
 
 const HEARTBEAT_MS = 700
 
-/** How late those alarms start that one process sets and the other one fires. */
+/** The lateness of alarms that one process sets and the other fires. */
 async function latenesses(conditions: Conditions) {
   const { world, startLog } = minimalScenario({ each: 0, seed: 2 })
   await world.run(3_000)
@@ -15,29 +15,29 @@ async function latenesses(conditions: Conditions) {
   await world.run(10_000)
   expect(startLog.starts).toHaveLength(40)
   expect([startLog.early, startLog.unfenced]).toEqual([[], []])
-  const told = startLog.starts.filter(({ process }) => process === 'bee.1')
-  return { world, latest: Math.max(...told.map(({ at, scheduledFor }) => at - scheduledFor)) }
+  const byOther = startLog.starts.filter(({ process }) => process === 'bee.1')
+  return { world, latest: Math.max(...byOther.map(({ at, scheduledFor }) => at - scheduledFor)) }
 }
 
-describe('news of what another process has set', () => {
-  it('let it be fired on time', async () => {
+describe('notices of alarms that another process set', () => {
+  it('let them fire on time', async () => {
     expect((await latenesses({})).latest).toBeLessThan(10)
   })
 
-  it('may all be lost: the next beat finds it', async () => {
+  it('may all be lost: the next heartbeat finds the alarms', async () => {
     const { world, latest } = await latenesses({ noticeLost: 1 })
     expect(world.faults.of('noticeLost').inFlight).toBeGreaterThan(10)
     expect(latest).toBeGreaterThan(100)
     expect(latest).toBeLessThan(HEARTBEAT_MS + 20)
   })
 
-  it('may be late, and so come in any order', async () => {
+  it('may be late and out of order', async () => {
     const { world, latest } = await latenesses({ noticeLate: 1 })
     expect(world.faults.of('noticeLate').inFlight).toBeGreaterThan(10)
     expect(latest).toBeLessThan(HEARTBEAT_MS + 20)
   })
 
-  it('may be doubled: nothing is delivered twice', async () => {
+  it('may be duplicated: nothing is delivered twice', async () => {
     const { world, latest } = await latenesses({ noticeDuplicated: 1 })
     expect(world.faults.of('noticeDuplicated').inFlight).toBeGreaterThan(10)
     expect(latest).toBeLessThan(10)

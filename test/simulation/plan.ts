@@ -6,10 +6,10 @@ import type { FaultName } from './faults.ts'
 import { drawFault, FAULT_WEIGHTS, type FaultWeights, type PlannedFault } from './planned-faults.ts'
 import type { Misfire, Timing } from './timing.ts'
 
-/** Which kind of run a seed makes. */
+/** The kind of run. */
 export type Kind = 'rush' | 'crowd' | 'year'
 
-/** All that is decided before a run begins, as data: a failing one is made shorter by leaving things out. */
+/** Everything decided before a run begins, as data. A failing plan is shrunk by leaving parts out. */
 export interface Plan {
   readonly seed: number
   readonly kind: Kind
@@ -18,14 +18,14 @@ export interface Plan {
   readonly leaseMs: number
   readonly heartbeatMs: number
   readonly upkeepMs: number
-  /** Occurrences this late are misfires (a minute). */
+  /** Occurrences later than this are misfires (default: a minute). */
   readonly graceMs?: number
-  /** Deliveries a process may have under way at once. */
+  /** The number of deliveries a process may run at once. */
   readonly concurrency: number
   readonly conditions: Conditions
   readonly alarms: readonly AlarmPlan[]
   readonly faults: readonly PlannedFault[]
-  /** From when on nothing befalls anybody. */
+  /** No fault happens from this time on. */
   readonly calmMs: number
   readonly endMs: number
 }
@@ -33,23 +33,23 @@ export interface Plan {
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-const TRIED_AGAIN: ReadonlySet<FaultName> = new Set(['partition', 'outage', 'hang', 'diskFull'])
-const TRIED_AGAIN_MS_MAX = 3_600_000
-/** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
+const RETRIED: ReadonlySet<FaultName> = new Set(['partition', 'outage', 'hang', 'diskFull'])
+const RETRIED_MS_MAX = 3_600_000
+/** The time that occurrences due at the end of a run have for retries, timeouts and takeovers. */
 export const AFTERMATH_MS = 45_000
 
-/** Whose alarms there are; the log of the first is followed. */
+/** The owners of the alarms. The log reader follows the first owner's log. */
 export const SCOPES: readonly [Scope, ...Scope[]] = [
   { tenant: 'default', owner: '' },
   { tenant: 'default', owner: 'ann' },
   { tenant: 'acme', owner: '' },
 ]
-/** A call that is not made again has been answered after this long, or never will be. */
+/** After this time, a call without retries has been answered or never will be. */
 const COUNTED_FROM_MS = 40_000
-/** Zones whose rules the runtime and the zone files agree on. */
+/** Time zones for which the runtime and the zone files agree. */
 const ZONES = ['Europe/Rome', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tokyo', 'Africa/Cairo', 'UTC']
 
-/** What a seed stands for: which processes, which alarms, what their users do, what befalls whom. */
+/** The plan of a seed: processes, alarms, users' calls and faults. */
 export function planOf(seed: number, kind = kindOf(seed)): Plan {
   const random = new Random(seed)
   if (kind === 'year') return yearPlan(seed, random)
@@ -62,7 +62,7 @@ function kindOf(seed: number): Kind {
   return seed % 1_000 === 500 ? 'crowd' : 'rush'
 }
 
-/** A minute or two in which much is due and much goes wrong, with leases as short as they really are. */
+/** A busy minute or two with many faults, and leases as short as in production. */
 function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const isCrowd = kind === 'crowd'
   const calmMs = random.between(40, 90) * SECOND_MS
@@ -78,7 +78,7 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
     leaseMs: 5_000,
     heartbeatMs: 2_000,
     upkeepMs: MINUTE_MS,
-    // Faults last for seconds: by the usual grace nothing would ever be missed.
+    // Faults last for seconds. With the default grace period nothing would be a misfire.
     ...(seed % 3 === 0 && { graceMs: 2 * SECOND_MS }),
     concurrency: random.weighted([[1, 3], [1, 10], [3, 100]] as const),
     conditions: drawConditions(random),
@@ -89,7 +89,7 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   } // biome-ignore format: tables of weights
 }
 
-/** A year of calendars, with beats that come seldom, so that it passes quickly. */
+/** A year of calendar alarms, with rare heartbeats so that it runs quickly. */
 function yearPlan(seed: number, random: Random): Plan {
   const calmMs = 365 * DAY_MS
   const endMs = calmMs + 2 * DAY_MS
@@ -120,13 +120,16 @@ function yearPlan(seed: number, random: Random): Plan {
 interface Span {
   readonly calmMs: number
   readonly endMs: number
-  /** A moment at which many are due at once. */
+  /** A time at which many alarms are due at once. */
   readonly burstMs: number
   readonly tickMsMin: number
   readonly tickMsMax: number
 }
 
-/** Good conditions for some, so that what faults do alone is seen as well; for others some of the bad, less or more. */
+/**
+ * Some runs have normal conditions, so that planned faults are tested alone. Others have some of the network faults,
+ * with varying probability.
+ */
 function drawConditions(random: Random): Conditions {
   if (random.chance(0.3)) return NORMAL
   const kept = Object.entries(FAULTY).filter(() => random.chance(0.6))
@@ -137,16 +140,17 @@ const DEADLY: ReadonlySet<PlannedFault['fault']> = new Set([
   'kill', 'killAtEvent', 'killAtStatement', 'close', 'leave', 'deploy',
 ]) // biome-ignore format: a list
 
-/** Who cannot reach the database tries again every few seconds: a day of that is much work, and shows nothing more. */
+/**
+ * A process that cannot reach the database retries every few seconds. A day of that costs much time and shows nothing
+ * more.
+ */
 function shortened(planned: PlannedFault): PlannedFault {
-  return TRIED_AGAIN.has(planned.fault)
-    ? { ...planned, ms: Math.min(planned.ms, TRIED_AGAIN_MS_MAX) }
-    : planned
+  return RETRIED.has(planned.fault) ? { ...planned, ms: Math.min(planned.ms, RETRIED_MS_MAX) } : planned
 }
 
-/** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
+/** Draws the faults of a run. Each kind is left out of some runs, because frequent faults hide rare ones. */
 function drawFaults(random: Random, { calmMs }: Span, count: number, msMax: number): PlannedFault[] {
-  // A death sets right what its process did wrong: in some runs nobody dies.
+  // The death of a process hides its bugs, so in some runs no process dies.
   const spares = random.chance(0.25)
   const kept = Object.entries(FAULT_WEIGHTS).filter(
     ([fault]) => random.chance(0.7) && !(spares && DEADLY.has(fault as PlannedFault['fault'])),
@@ -157,7 +161,7 @@ function drawFaults(random: Random, { calmMs }: Span, count: number, msMax: numb
     .sort((a, b) => a - b)
     .map((at) => drawFault(random, weights, Math.min(msMax, calmMs - at), at))
     .map(shortened)
-  // Nothing lasts beyond the calm: who waits on a link that hangs gives it up before.
+  // No fault lasts beyond the calm: a process that waits on a hanging connection gives up before.
   return faults.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
 }
 
@@ -177,7 +181,8 @@ function drawAlarm(random: Random, name: string, span: Span): AlarmPlan {
     task,
     isKeyed,
     isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
-    // Kills must not use tries up, or a failure would excuse what was lost; but who always fails must end some day.
+    // Kills must not use up the attempts, or a failure would excuse a lost delivery. But an alarm that always fails
+    // must end.
     maxFailures:
       random.chance(0.2) || task.reports.some(({ succeeded }) => !succeeded) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
@@ -186,7 +191,10 @@ function drawAlarm(random: Random, name: string, span: Span): AlarmPlan {
   }
 }
 
-/** What recurs has quick targets, so that it catches up once the faults have stopped; others hang, or report late or never. */
+/**
+ * Recurring alarms have quick targets, so that they catch up once the faults stop. Others may hang, or report late or
+ * never.
+ */
 function drawTask(random: Random, target: TargetKind, isOnce: boolean): Task {
   const reports = random.weighted([[6, 1], [2, 2], [isOnce ? 1 : 0, 0]] as const) // biome-ignore format: a table
   const isLate = () => isOnce && random.chance(0.15)
@@ -210,7 +218,7 @@ function drawTiming(random: Random, fromMs: number, span: Span, isOnce: boolean)
   }
   if (kind === 'cron') return drawCron(random, misfire, span)
   const everyMs = random.between(span.tickMsMin, span.tickMsMax)
-  // A count is of what is to come: none of it may have passed before the alarm is set.
+  // A count includes only future instants, so none may pass before the alarm is set.
   if (random.chance(0.2) && fromMs + COUNTED_FROM_MS < span.calmMs)
     return { kind, startMs: fromMs + COUNTED_FROM_MS, everyMs, count: random.between(1, 5), misfire }
   return { kind, startMs: fromMs + random.between(-2 * everyMs, everyMs), everyMs, misfire }
@@ -239,7 +247,7 @@ function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
   ])
 }
 
-/** What a user does to his alarm afterwards: often at the very moment at which it is due. */
+/** Draws the user's later calls, often right at a due instant. */
 function drawEdits(random: Random, atMs: number, timing: Timing, span: Span, isOnce: boolean): Edit[] {
   const count = random.weighted([[3, 0], [2, 1], [1, 2], [1, 4]] as const) // biome-ignore format: a table
   const edits: Edit[] = []
@@ -262,7 +270,7 @@ function drawEdits(random: Random, atMs: number, timing: Timing, span: Span, isO
   return edits.filter((edit) => edit.atMs < span.calmMs)
 }
 
-/** Statements beside which a user's call comes at a bad moment. */
+/** Statements that a user's call races with. */
 const BAD_MOMENTS = [
   'claim',
   'claim',
@@ -278,7 +286,7 @@ function drawTrigger(random: Random): Pick<Edit, 'on'> {
   return random.chance(0.4) ? { on: { statement, point } } : {}
 }
 
-/** A moment after another: a few milliseconds around an instant of the alarm, or any. */
+/** A time after `fromMs`: often a few milliseconds around an instant of the alarm. */
 function drawMoment(random: Random, fromMs: number, timing: Timing, span: Span): number {
   const latest = Math.max(fromMs, span.calmMs)
   const anyMs = random.between(fromMs, fromMs + (latest - fromMs) / 2)

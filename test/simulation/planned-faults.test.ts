@@ -16,15 +16,15 @@ function drawn(seed: number, count: number): PlannedFault[] {
   return [...Array(count).keys()].map((i) => drawFault(random, FAULT_WEIGHTS, MS_MAX, 2_000 + i * 600))
 }
 
-describe('faults', () => {
-  it('are plain data, the same by the same seed', () => {
+describe('planned faults', () => {
+  it('are plain data, the same for the same seed', () => {
     const faults = drawn(1, 50)
     expect(JSON.parse(JSON.stringify(faults))).toEqual(faults)
     expect(drawn(1, 50)).toEqual(faults)
     expect(drawn(2, 50)).not.toEqual(faults)
   })
 
-  it('are of those faults alone that are asked for', () => {
+  it('contain only the requested faults', () => {
     const random = new Random(1)
     const only: PlannedFaultName[] = ['kill', 'pause']
     const weights = { kill: 1, pause: 3, killAtStatement: 0 }
@@ -33,8 +33,8 @@ describe('faults', () => {
     expect(faults.filter((fault) => fault === 'pause').length).toBeGreaterThan(120)
   })
 
-  it('are all tried and counted, tell the same story twice, and another where one is left out', async () => {
-    const tell = async (faults: readonly PlannedFault[]) => {
+  it('are all injected and counted, give the same trace twice, and another if one is left out', async () => {
+    const replay = async (faults: readonly PlannedFault[]) => {
       const small = minimalScenario({ each: 3, trace: 'hash' })
       scheduleFaults(small.world, faults)
       await small.world.run(60_000)
@@ -42,10 +42,10 @@ describe('faults', () => {
       return small.world
     }
     const faults = drawn(3, 40)
-    const world = await tell(faults)
+    const world = await replay(faults)
     for (const fault of Object.keys(FAULT_WEIGHTS) as PlannedFaultName[])
       expect(world.faults.of(fault).count).toBe(faults.filter((planned) => planned.fault === fault).length)
-    expect((await tell(faults)).trace.hash).toBe(world.trace.hash)
-    expect((await tell(faults.slice(1))).trace.hash).not.toBe(world.trace.hash)
+    expect((await replay(faults)).trace.hash).toBe(world.trace.hash)
+    expect((await replay(faults.slice(1))).trace.hash).not.toBe(world.trace.hash)
   })
 })

@@ -4,7 +4,7 @@ import type { Point } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** What can be let loose on a world at a given moment. What the conditions does to statements is not among it. */
+/** The faults that can be injected at a planned time. Network faults of single statements are drawn separately. */
 export type PlannedFaultName = Exclude<
   FaultName,
   | 'slow'
@@ -17,38 +17,38 @@ export type PlannedFaultName = Exclude<
   | 'fileLocked'
 >
 
-/** Which faults, and how often each compared to the others: what is not named does not happen. */
+/** The relative frequency of each fault. A fault that is not named does not happen. */
 export type FaultWeights = Partial<Readonly<Record<PlannedFaultName, number>>>
 
-/** One fault that is to happen, as data: drawn first and carried out later, so that a list of them can be cut down. */
+/** One planned fault, as data: drawn first and injected later, so that a list of them can be shrunk. */
 export interface PlannedFault {
   readonly fault: PlannedFaultName
   /** When, in milliseconds since the world began. */
   readonly at: number
-  /** Which machine, of those there are: counted around. */
+  /** The index of the machine, modulo the number of machines. */
   readonly machine: number
-  /** How long it lasts, or how far a clock is set forward; back where it is negative. */
+  /** How long it lasts, or how far a clock is set forward; negative for back. */
   readonly ms: number
-  /** Where an ambush is laid. */
+  /** The statement at which a process is killed or stalled. */
   readonly statement: string
   readonly point: Point
-  /** Which of its next events a process does not survive. */
+  /** The event, counted from now, at which a process is killed. */
   readonly n: number
 }
 
 /**
- * Each as often as has been found useful. Not among them: leaps, of which a store that goes by the host's clock makes
- * another time, and steps of the database's clock, which do so for all.
+ * The weights that have proved useful. Not included: clock leaps, which change the time of a store that uses the host's
+ * clock, and steps of the database's clock, which change it for all.
  */
 export const FAULT_WEIGHTS: FaultWeights = {
   kill: 1, killAtEvent: 2, killAtStatement: 4, close: 1, pause: 2, stall: 2, leaseRace: 1, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, shardLocked: 1, clockStep: 1,
   join: 0.5, leave: 0.5, deploy: 0.2,
 } // biome-ignore format: a list
 
-/** Longer, and the clock of the shard would be late: the documentation says so to users. */
+/** A longer lock would delay the shard, as the documentation tells users. */
 const LOCKED_MS_MAX = 2_000
 
-/** What befalls everybody. */
+/** Faults that affect all processes. */
 const GLOBAL_FAULTS = {
   outage: (world: World, { ms }: PlannedFault) => world.outage(ms),
   diskFull: (world: World, { ms }: PlannedFault) => world.fillDisk(ms),
@@ -59,7 +59,7 @@ const GLOBAL_FAULTS = {
 
 type Injector = (world: World, process: SimulatedProcess, planned: PlannedFault) => void
 
-/** What befalls one process. */
+/** Faults that affect one process. */
 const PROCESS_FAULTS: Readonly<Record<Exclude<PlannedFaultName, keyof typeof GLOBAL_FAULTS>, Injector>> = {
   kill: (world, process) => world.kill(process),
   killAtEvent: (world, process, { n, point }) =>
@@ -77,7 +77,7 @@ const PROCESS_FAULTS: Readonly<Record<Exclude<PlannedFaultName, keyof typeof GLO
   leave: (world, process) => void world.leave(process),
 }
 
-/** Where a process may be ambushed. */
+/** The statements at which a process may be killed. */
 const STATEMENTS = [
   'set', 'claim.peek', 'claim', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'heartbeat',
   'acquire.register', 'acquire.mark_dead', 'acquire.shards', 'acquire.recover', 'leases.commit', 'give_up', 'edit.select', 'edit.commit', 'release',
@@ -86,13 +86,13 @@ const POINTS = ['sent', 'ran', 'answered'] as const
 const EVENTS_MAX = 200
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** By hours, by days, and by so much that nobody believes it. */
+/** By hours, by days, and by so much that Wakeful rejects it. */
 const LEAPS = [
   [HOUR_MS, DAY_MS],
   [DAY_MS, 300 * DAY_MS],
   [400 * DAY_MS, 4_000 * DAY_MS],
 ] as const
-/** Longer than a statement may travel: what is less is known only when an answer comes quickly. */
+/** Longer than a round trip. A smaller step is noticed only when a response arrives quickly. */
 const DATABASE_STEPS = [
   [3_000, 10_000],
   [10_000, 120_000],
@@ -100,7 +100,7 @@ const DATABASE_STEPS = [
 ] as const
 const MS_MIN = 100
 
-/** Draws a planned: nothing that takes time takes longer than this. */
+/** Draws a fault that lasts at most `msMax`. */
 export function drawFault(random: Random, weights: FaultWeights, msMax: number, at = 0): PlannedFault {
   const choices = Object.entries(weights) as [PlannedFaultName, number][]
   const fault = random.weighted(choices.map(([each, weight]) => [weight, each]))
@@ -117,7 +117,7 @@ export function drawFault(random: Random, weights: FaultWeights, msMax: number, 
   }
 }
 
-/** How far a clock is set, forward or back; null where no clock is. As many numbers are drawn for every fault. */
+/** How far a clock is set, or null if the fault is not about a clock. Every fault draws equally many numbers. */
 function stepOf(random: Random, fault: PlannedFaultName, ms: number): number | null {
   const sign = random.chance(0.5) ? 1 : -1
   const [part, scale] = [random.next(), random.between(0, 2)]
@@ -128,12 +128,12 @@ function stepOf(random: Random, fault: PlannedFaultName, ms: number): number | n
   return sign * Math.floor(least + part * (most - least))
 }
 
-/** Lets each happen at its time. */
+/** Schedules each fault at its time. */
 export function scheduleFaults(world: World, faults: readonly PlannedFault[]): void {
   for (const planned of faults) world.in(planned.at - world.timeline.now, () => inject(world, planned))
 }
 
-/** Lets it happen now. One that finds nobody at its machine was tried, and has hit nothing. */
+/** Injects a fault now. If the machine has no process, the fault is counted but hits nothing. */
 export function inject(world: World, planned: PlannedFault): void {
   const { fault, machine } = planned
   if (isGlobal(fault)) {

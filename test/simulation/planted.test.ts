@@ -8,7 +8,7 @@ import { SIMULATION_PLANTED } from './planted.ts'
 const root = new URL('../../', import.meta.url)
 const MINUTES_MAX = 5
 
-/** One for each promise, of those that show in the first few worlds. */
+/** One for each promise, of those found in the first few worlds. */
 const SOON = [
   'a set is answered although its statement failed',
   'a recurring alarm ends with a failed attempt',
@@ -24,8 +24,8 @@ const SOON = [
 ]
 
 /** The whole hunt takes minutes (`npm run test:planted -- --store simulation`). */
-describe('a bug that is planted for the simulation', () => {
-  it.each([...SIMULATION_PLANTED, ...MASKED])('still has its place in the sources: $bug', ({ edits }) => {
+describe('a bug planted for the simulation', () => {
+  it.each([...SIMULATION_PLANTED, ...MASKED])('still matches the sources: $bug', ({ edits }) => {
     for (const { file, from } of edits) expect(readFileSync(new URL(file, root), 'utf8')).toContain(from)
   })
 

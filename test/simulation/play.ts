@@ -13,7 +13,7 @@ import { User } from './user.ts'
 import { Workers } from './workers.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** What became of a run. */
+/** The result of a run. */
 export interface Played {
   readonly plan: Plan
   readonly world: World
@@ -24,21 +24,23 @@ export interface Played {
 /** How long after a process's death the next one is started. */
 const RESTART_MS = 1_500
 /**
- * The bound of liveness: a lease must end, and be taken over, before what a dead process had is delivered by another.
- * With leases as they are by default that is ten seconds.
+ * The liveness bound: a dead process's lease must end and be taken over before its deliveries start elsewhere. With
+ * default leases the sum is ten seconds.
  */
 const CLAIM_MS = 5_000
 
-/** Once all is calm, most of what is due begins within this long: nobody waits for a beat to find it. */
+/** After the last fault, most deliveries begin within this time: they do not wait for a heartbeat. */
 const PUNCTUAL_MS = 500
 
-/** No fault of a process or a link lasts longer. */
+/** No fault of a process or a connection lasts longer. */
 const FAULT_MS_MAX = 15_000
-/** Nor does what befalls a single statement, unless its answer never comes. */
+/** Nor does a fault of a single statement, unless its response never comes. */
 const STATEMENT_MS_MAX = 4_000
-/** Statements whose slowness can cost a process its lease (a beat waits for the last of them), or an attempt its time. */
+/**
+ * Statements whose delay can cost a process its lease (a heartbeat waits for the last of them), or time out an attempt.
+ */
 const TIMED = /^(heartbeat|acquire|give_up|release|leases|transact|set|release_waiting)\b/
-/** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
+/** The judge's name for each fault through which a process may lose its lease. Deaths are recorded separately. */
 const BROKEN: Partial<Record<FaultName, Broken['what']>> = {
   pause: 'stall',
   partition: 'cut',
@@ -55,7 +57,7 @@ const BROKEN: Partial<Record<FaultName, Broken['what']>> = {
   shardLocked: 'stall',
 }
 
-/** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
+/** Faults that affect all processes. Any other fault without a process has hit nothing. */
 const GLOBAL_FAULTS: ReadonlySet<FaultName> = new Set([
   'diskFull',
   'outage',
@@ -63,10 +65,10 @@ const GLOBAL_FAULTS: ReadonlySet<FaultName> = new Set([
   'shardLocked',
   'databaseStep',
 ])
-/** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
+/** A process reserves this share of extra slots for tenants that another one crowds out. */
 const RESERVE = 1 / 4
 
-/** Lets a plan happen, and judges what came of it. */
+/** Runs a plan and judges the result. */
 export async function play(
   plan: Plan,
   withTrace = false,
@@ -83,12 +85,12 @@ export async function play(
   })
   const ledger = new Ledger()
   const until = world.now + plan.endMs - AFTERMATH_MS
-  tellOfFaults(world, plan, ledger)
+  recordFaults(world, plan, ledger)
   populate(world, plan, ledger)
   world.network.conditions = plan.conditions
   scheduleFaults(world, plan.faults)
   await world.run(plan.calmMs - ANSWER_MS_MAX)
-  // Who waits on a link that hangs gives it up by the calm.
+  // Processes that wait on a hanging connection give up before the calm.
   world.network.conditions = { ...plan.conditions, hang: 0 }
   await world.run(ANSWER_MS_MAX)
   world.calm()
@@ -101,7 +103,7 @@ export async function play(
   return { plan, world, evidence, judgement: judge(evidence) }
 }
 
-/** Brings processes, their targets and their users to life. */
+/** Starts the processes, their targets and their users. */
 function populate(world: World, plan: Plan, ledger: Ledger): void {
   const workers = new Workers(world, ledger, plan.alarms)
   const { concurrency, graceMs = GRACE_MS } = plan
@@ -121,8 +123,8 @@ function populate(world: World, plan: Plan, ledger: Ledger): void {
   void new LogReader(world, ledger, SCOPES[0]).follow()
 }
 
-/** Writes down what befalls whom: it excuses what is delivered again. */
-function tellOfFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
+/** Records faults in the ledger, because they excuse repeated deliveries. */
+function recordFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
   const moment = (process: string | null) => ({
     at: world.now,
     logEnd: world.backend.logEnd(),
@@ -133,7 +135,7 @@ function tellOfFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
   world.faults.onFault = (fault, process, statement) => {
     const what = BROKEN[fault]
     if (what === undefined || (process === null && !GLOBAL_FAULTS.has(fault))) return
-    // What is slow is waited for: only a lease, or the time that a transactional handler has, runs out over it.
+    // A slow statement only matters if a lease or a transactional handler times out meanwhile.
     if (fault === 'slow' && !TIMED.test(statement ?? '')) return
     const run = process === null ? 0 : ledger.runOf({ name: process })
     const lastsMs =
@@ -153,11 +155,11 @@ function evidenceOf(
     entries,
     log: backend.records(),
     effects: backend.effects(),
-    // What recurs waits for ever: `overdue` says what should not wait any more.
+    // Recurring alarms are always pending, so `overdue` lists what should have fired.
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
-    // Between beats that come seldom, clocks are the more careful: a year's are seconds behind.
+    // With rare heartbeats, clocks are more conservative: in a year's run they lag by seconds.
     ...(kind !== 'year' && { punctualMs: PUNCTUAL_MS }),
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,

@@ -2,20 +2,20 @@ import type { Clock } from '../../src/time/index.ts'
 import type { Random } from '../random.ts'
 import type { Participant, Timeline } from './timeline.ts'
 
-/** How a process's clocks differ from the truth. */
+/** How a process's clocks differ from true time. */
 export interface Skew {
   /** How far its wall clock is ahead. */
   readonly offsetMs: number
-  /** How much faster both its clocks run: 0.0005 gains half a millisecond a second. */
+  /** How much faster both its clocks run: 0.0005 gains half a millisecond per second. */
   readonly drift: number
 }
 
-/** A timer fires late by up to this much, as Node's do. */
+/** A timer fires up to this much late, as in Node. */
 const TIMER_LATE_MS_MAX = 1
-/** How long a turn of the event loop takes. */
+/** The duration of a turn of the event loop. */
 export const TURN_MS = 0.25
 
-/** The clocks of one process: the truth as it sees it. */
+/** The clocks of one process. */
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline
   readonly #participant: Participant
@@ -23,7 +23,7 @@ export class ProcessClock implements Clock {
   readonly #rate: number
   readonly #bornAt: number
   readonly #listeners = new Set<() => void>()
-  /** What the wall clock read at the process's birth, with every step since. */
+  /** What the wall clock read when the process started, plus all steps since. */
   #wall: number
 
   constructor(timeline: Timeline, participant: Participant, random: Random, wallNow: number, skew: Skew) {

@@ -7,49 +7,49 @@ import type { Connected } from './backend.ts'
 import { ProcessClock, type Skew } from './process-clock.ts'
 import type { Participant, Timeline } from './timeline.ts'
 
-/** What a process is made of. */
+/** What a process needs. */
 export interface ProcessParts {
   readonly name: string
   readonly machine: Machine
   readonly random: Random
   readonly timeline: Timeline
-  /** What the wall clock of a machine that is never wrong would read. */
+  /** The reading of a correct wall clock. */
   readonly wallNow: number
-  /** How often it sees to what is old. */
+  /** The interval of housekeeping. */
   readonly upkeepMs: number
   readonly onError: (thrown: unknown) => void
 }
 
-/** Where a process runs, and what it is to do there. */
+/** A machine: where a process runs, and its settings. */
 export interface Machine {
   readonly name: string
   readonly skew: Skew
-  /** Registers the handlers of a process that boots. */
+  /** Registers the handlers of a booting process. */
   readonly registerHandlers: (process: SimulatedProcess) => void
-  /** Deliveries it may have under way at once (100). */
+  /** How many deliveries it may run at once (100). */
   readonly concurrency?: number
-  /** Occurrences this late are misfires (a minute). */
+  /** Occurrences later than this are misfires (a minute). */
   readonly graceMs?: number
-  /** How long after its death the next process is started; without, none is. */
+  /** How long after its death the next process is started. If absent, none is. */
   readonly restartMs?: number
 }
 
-/** Told of each event of a process: a timer, a turn, an answer, a statement that it sends. */
+/** Called for each event of a process: a timer, a turn, a response, or a statement that it sends. */
 type EventListener = (event: number, when: 'before' | 'after') => void
 
 const CONCURRENCY = 100
 const MINUTE_MS = 60_000
-/** Occurrences this late are misfires. */
+/** Occurrences later than this are misfires. */
 export const GRACE_MS = MINUTE_MS
-/** Longer than any run: what is judged must be there. */
+/** Longer than any run: the judge needs all records. */
 const RETENTION_MS = 1_000 * 86_400_000
 
-/** One process of the world: the production engine and library, on a store and clocks that are simulated. */
+/** One process of the world: the production engine and library on a simulated store and simulated clocks. */
 export class SimulatedProcess implements Participant {
   readonly name: string
   readonly machine: Machine
   readonly random: Random
-  /** The host's own clock. */
+  /** The host's clock. */
   readonly clock: ProcessClock
   readonly #upkeepMs: number
   readonly #onError: (thrown: unknown) => void
@@ -69,7 +69,7 @@ export class SimulatedProcess implements Participant {
     this.#onError = onError
   }
 
-  /** What its users hold in their hands, once it has booted. */
+  /** The library instance of the booted process. */
   get wakeful(): Wakeful {
     if (this.#wakeful === null) throw new Error(`${this.name} has not booted yet`)
     return this.#wakeful
@@ -83,18 +83,18 @@ export class SimulatedProcess implements Participant {
     return this.#isDead
   }
 
-  /** Resolves when it dies. */
+  /** Resolves when the process dies. */
   get died(): Promise<void> {
     return this.#death.promise
   }
 
-  /** Ends it: from now on nothing of it happens. */
+  /** Kills the process. Nothing it does has an effect from now on. */
   die(): void {
     this.#isDead = true
     this.#death.resolve()
   }
 
-  /** How many events of its own it has had: before each of them it waited for something. */
+  /** The number of its events so far. It waited for something before each of them. */
   get events(): number {
     return this.#events
   }
@@ -102,21 +102,21 @@ export class SimulatedProcess implements Participant {
   begins(): number {
     this.#events += 1
     const event = this.#events
-    this.#tell(event, 'before')
+    this.#emit(event, 'before')
     return event
   }
 
   ended(event: number): void {
-    this.#tell(event, 'after')
+    this.#emit(event, 'after')
   }
 
-  /** Lets somebody act right before and right after its events. Answers how to stop. */
+  /** Calls a listener right before and after each event. Returns how to stop. */
   listen(listen: EventListener): () => void {
     this.#listeners.add(listen)
     return () => this.#listeners.delete(listen)
   }
 
-  /** Puts everything together as a host does, and starts to run its clocks. */
+  /** Assembles and starts the process as a host does. */
   async boot({ store, clock: storeClock }: Connected): Promise<void> {
     const clock = new JumpTolerantClock(storeClock, (doubt) => this.#onError(new Error(doubt)))
     clock.checkAgainst(await store.newestInstant())
@@ -153,12 +153,12 @@ export class SimulatedProcess implements Participant {
     await wakeful.start()
   }
 
-  /** Waits by the host's clock: never comes back in a process that is killed meanwhile. */
+  /** Waits by the host's clock. Never resolves if the process is killed meanwhile. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.clock.setTimer(ms, resolve))
   }
 
-  #tell(event: number, when: 'before' | 'after'): void {
+  #emit(event: number, when: 'before' | 'after'): void {
     if (this.#isDead) return
     for (const listen of [...this.#listeners]) listen(event, when)
   }

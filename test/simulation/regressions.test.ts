@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { Plan } from './plan.ts'
 import { playOn } from './result.ts'
 
-/** Plans of seeds that once failed, shrunk (`npm run sim -- --seed N --save file`); each is named by what was wrong. */
+/** Shrunk plans of seeds that once failed (`npm run sim -- --seed N --save file`), named by what was wrong. */
 const folder = new URL('./regressions/', import.meta.url)
 
-/** Wherever it was found, it is tried on both stores. */
+/** Each is run on both stores, wherever it was found. */
 describe.each(['simulated', 'sqlite'] as const)('what the simulator once found, on the store %s', (store) => {
   it.each(readdirSync(folder))('%s', async (name) => {
     const plan = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Plan

@@ -5,7 +5,7 @@ import type { Played } from './play.ts'
 import { play } from './play.ts'
 import { playOnFile } from './sqlite/play-on-file.ts'
 
-/** What one seed came to, small enough to be sent from one thread to another. */
+/** The result of a seed, small enough to be passed between threads. */
 export interface Result {
   readonly seed: number
   readonly kind: Kind
@@ -14,21 +14,21 @@ export interface Result {
   readonly deliveries: number
   readonly virtualMs: number
   readonly faults: readonly (readonly [fault: string, tally: FaultCount])[]
-  /** Of all that happened: the same for the same seed. */
+  /** The hash of the trace: the same for the same seed. */
   readonly hash: string
 }
 
-/** On what the processes of a world keep their alarms: the simulated database, or one real SQLite file. */
+/** The store the processes use: the simulated database, or one real SQLite file. */
 export type StoreName = 'simulated' | 'sqlite'
 
-/** Lets a plan happen on such a store. */
+/** Runs a plan on this store. */
 export function playOn(store: StoreName, plan: Plan, withTrace = false): Promise<Played> {
   return store === 'sqlite' ? playOnFile(plan, withTrace) : play(plan, withTrace)
 }
 
 /**
- * What a seed stands for on such a store. A real file is looked at every 25 ms, and years of that are too many looks; and
- * its processes share one machine, of which no single clock can be set, and wait for no answers between statements.
+ * The plan of a seed on this store. A real file is polled every 25 ms, which is too often for a simulated year. Its
+ * processes share one machine, so no single clock can be stepped, and they wait for no responses between statements.
  */
 export function planFor(store: StoreName, seed: number): Plan {
   if (store === 'simulated') return planOf(seed)
@@ -41,7 +41,7 @@ export async function resultOf(store: StoreName, seed: number): Promise<Result> 
   return summed(await playOn(store, planFor(store, seed)))
 }
 
-/** What a run came to. */
+/** Summarizes a run. */
 function summed({ plan, world, judgement }: Played): Result {
   const { occurrences, deliveries } = judgement.figures
   return {
@@ -56,7 +56,7 @@ function summed({ plan, world, judgement }: Played): Result {
   }
 }
 
-/** What is told of a seed that did not come to its end. */
+/** The result of a seed that did not finish. */
 export function unfinished(of: { store: StoreName; seed: number }, wrong: Violation): Result {
   const { seed, kind } = planFor(of.store, of.seed)
   return {

@@ -8,22 +8,22 @@ import type { Played } from './play.ts'
 import type { Timing } from './timing.ts'
 import { START } from './world.ts'
 
-/** A trace of so many lines is told whole; of a longer one, so many up to the last that is about what was wrong. */
+/** Shorter traces are printed whole. Of longer ones, only the lines up to the last one about the violation. */
 const LINES_WHOLE = 250
 const LINES_BEFORE = 80
 const LINES_AFTER = 10
 const WRONGS_MAX = 20
 const RECORDS_MAX = 60
-/** Faults that do not last. */
+/** Faults without a duration. */
 const MOMENTARY: ReadonlySet<PlannedFault['fault']> = new Set(['kill', 'close', 'join', 'leave'])
 
-/** An alarm's id, or an occurrence's, which goes on with a generation and an instant. */
+/** The id of an alarm, or of an occurrence, which adds a generation and an instant. */
 const ID = /([0-9a-f]{8}-[0-9a-f-]{27})(?:-(\d+)-(\d+))?/
 const IDS = new RegExp(ID, 'g')
 
 /**
- * A run, told so that it can be followed: what was planned, what happened, what the log says of the alarms that went wrong,
- * and what was wrong. All times are seconds since the world began, and alarms go by the names they have in the plan.
+ * Describes a run: the plan, the trace, the log of the alarms with violations, and the violations. Times are seconds
+ * since the world began, and alarms have the names of the plan.
  */
 export function runReport({ plan, world, evidence, judgement }: Played, isWhole = false): string {
   const { lines } = world.trace
@@ -37,16 +37,16 @@ export function runReport({ plan, world, evidence, judgement }: Played, isWhole 
   return [
     ...planLines(plan),
     '',
-    `what happened${isPart ? ` (lines ${from + 1} to ${to} of ${lines.length}; --trace tells all)` : ''}:`,
+    `trace${isPart ? ` (lines ${from + 1} to ${to} of ${lines.length}; use --trace for all)` : ''}:`,
     ...lines
       .slice(from, to)
       .map((line) => `  ${inWords(line.replace(/^[\d.]+/, (ms) => seconds(Number(ms))))}`),
-    ...(wrong.length === 0 ? [] : ['', 'what the log says of it:', ...logOf(evidence, wrong).map(inWords)]),
-    ...(wrong.length === 0 ? [] : ['', 'what was wrong:', ...wrong.map((each) => `  ${inWords(each)}`)]),
+    ...(wrong.length === 0 ? [] : ['', 'log of these alarms:', ...logOf(evidence, wrong).map(inWords)]),
+    ...(wrong.length === 0 ? [] : ['', 'violations:', ...wrong.map((each) => `  ${inWords(each)}`)]),
   ].join('\n')
 }
 
-/** The lines up to the last that names the occurrence, or the alarm, of which the first violation tells. */
+/** The lines up to the last one that names the occurrence or alarm of the first violation. */
 function around(lines: readonly string[], [first = '']: readonly string[]): [from: number, to: number] {
   const [id] = ID.exec(first) ?? []
   const named = id === undefined ? -1 : lines.findLastIndex((line) => line.includes(id))
@@ -54,7 +54,7 @@ function around(lines: readonly string[], [first = '']: readonly string[]): [fro
   return [Math.max(0, at - LINES_BEFORE), Math.min(lines.length, at + LINES_AFTER)]
 }
 
-/** What the log says of the alarms that these texts name; the last of it, where that is much. */
+/** The last log records of the alarms named in these texts. */
 function logOf({ log }: Evidence, texts: readonly string[]): string[] {
   const alarmIds = new Set(texts.map((text) => ID.exec(text)?.[1]))
   return log
@@ -68,7 +68,7 @@ function recordLine({ at, occurrenceId, type, skippedTo, reason, retryAt }: LogR
   return `  ${at} ${occurrenceId} ${type}${skipped}${retryAt === undefined ? '' : `, again at ${retryAt}`}`
 }
 
-/** Says ids, moments and runs in the words of the plan and the trace. */
+/** Replaces ids, times and runs by the names used in the plan and the trace. */
 function wordsOf({ entries }: Evidence): (text: string) => string {
   const began = parseInstant(START)
   const alarms = new Map<string, string>()
@@ -99,7 +99,7 @@ function planLines(plan: Plan): string[] {
   const conditionsText = bad.map(([name, chance]) => `${name} ${(chance * 100).toFixed(1)} %`).join(', ')
   return [
     `seed ${seed}, a ${kind}: ${counted(machines, 'process', 'processes')}, ${counted(shards, 'shard', 'shards')}; calm from ${seconds(calmMs)} on`,
-    `conditions: ${conditionsText || 'good'}`,
+    `network faults: ${conditionsText || 'none'}`,
     ...alarms.flatMap(alarmLines),
     ...faults.map(faultLine),
   ]
@@ -108,7 +108,7 @@ function planLines(plan: Plan): string[] {
 function alarmLines({ name, atMs, target, timing, isKeyed, task, maxFailures, edits }: AlarmPlan): string[] {
   const details = [
     task.failures > 0 && `fails ${task.failures === 1 ? 'once' : `${task.failures} times`}`,
-    task.hangs && 'hangs at first',
+    task.hangs && 'hangs on the first attempt',
     maxFailures < 100 && `at most ${counted(maxFailures, 'attempt', 'attempts')}`,
     isKeyed && 'by key',
   ].filter((text) => text !== false)
@@ -116,12 +116,12 @@ function alarmLines({ name, atMs, target, timing, isKeyed, task, maxFailures, ed
     `  ${seconds(atMs)} a user sets alarm ${name} (${[target, ...details].join(', ')}) ${timingText(timing)}`,
     ...edits.map((edit) => {
       const moment = edit.on ? ` (at the next ${edit.on.statement} ${edit.on.point})` : ''
-      return `    ${seconds(edit.atMs)}${moment} and does: ${edit.kind}${edit.timing ? ` ${timingText(edit.timing)}` : ''}`
+      return `    ${seconds(edit.atMs)}${moment} then ${edit.kind}${edit.timing ? ` ${timingText(edit.timing)}` : ''}`
     }),
   ]
 }
 
-/** Whom it meets, the trace tells: that depends on who is there by then. */
+/** The trace shows which process it hit, because that depends on which ones are up. */
 function faultLine(planned: PlannedFault): string {
   return `  ${seconds(planned.at)} ${planned.fault}${faultText(planned)}`
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run sim`: runs seeds and says what they came to. `-- --seeds 10000` so many, `-- --nightly` until it is stopped,
- * `-- --seed 7 [--trace]` one, shrunk to a short story where it fails.
+ * `npm run sim`: runs seeds and reports the results. `-- --seeds 10000` runs that many, `-- --nightly` runs until
+ * stopped, `-- --seed 7 [--trace]` runs one and shrinks it if it fails.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -13,35 +13,35 @@ import { Sum } from './sum.ts'
 
 const USAGE = `npm run sim [-- options]
 
-  --store <name>   on the simulated database (simulated), or on real SQLite files (sqlite)
-  --seeds <n>      run so many seeds (1000)
-  --from <seed>    the first of them (0)
-  --nightly        run until stopped, or until five have failed, from a seed that the clock gives (or --from)
-  --first          stop at the first seed that fails, and say which promises it breaks
-  --threads <n>    on so many threads (all cores)
-  --seed <n>       run this one and say what was wrong; a failing one is shrunk first
-  --trace          with --seed: tell everything that happened
+  --store <name>   simulated (default) or sqlite (real SQLite files)
+  --seeds <n>      number of seeds to run (1000)
+  --from <seed>    first seed (0)
+  --nightly        run until stopped or until five seeds have failed, starting at a seed taken from the clock (or --from)
+  --first          stop at the first failing seed and list its violations
+  --threads <n>    number of threads (all cores)
+  --seed <n>       run one seed; if it fails, shrink it and print a report
+  --trace          with --seed: print the whole trace
   --whole          with --seed: do not shrink
-  --save <file>    with --seed: keep the shrunk plan of a failing one
-  --plan <file>    run a plan that was kept
+  --save <file>    with --seed: write the shrunk plan of a failing seed
+  --plan <file>    run a saved plan
   --help`
 
 const FAILURES_MAX = 5
 const PROGRESS_MS = process.stderr.isTTY ? 500 : 10_000
 
-const values = argumentsGiven()
+const values = parseArguments()
 const store = storeName(values.store)
-/** How the same store is named again. */
+/** The option that selects the same store. */
 const ON_STORE = store === 'simulated' ? '' : ` --store ${store}`
 
 if (values.help) console.log(USAGE)
 else if (values.plan !== undefined) await runOne(readPlan(values.plan))
 else if (values.seed !== undefined) await runOne(planFor(store, wholeNumber('seed', values.seed)))
 else if (values.trace || values.whole || values.save !== undefined)
-  refuse('--trace, --whole and --save are about one run: name it with --seed or --plan')
+  refuse('--trace, --whole and --save apply to one run: add --seed or --plan')
 else await runMany()
 
-function argumentsGiven() {
+function parseArguments() {
   try {
     return parseArgs({
       options: {
@@ -64,7 +64,7 @@ function argumentsGiven() {
   }
 }
 
-/** Says what was wrong about the arguments, and what would be right. */
+/** Reports invalid arguments with the usage. */
 function refuse(text: string): never {
   console.error(`${text}\n\n${USAGE}`)
   process.exit(2)
@@ -72,20 +72,20 @@ function refuse(text: string): never {
 
 function storeName(text: string): StoreName {
   if (text === 'simulated' || text === 'sqlite') return text
-  return refuse(`--store is simulated or sqlite, not ${JSON.stringify(text)}`)
+  return refuse(`--store must be simulated or sqlite, not ${JSON.stringify(text)}`)
 }
 
 function wholeNumber(name: string, text: string, least = 0): number {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number >= least) return number
-  return refuse(`--${name} takes a whole number from ${least} on, not ${JSON.stringify(text)}`)
+  return refuse(`--${name} must be an integer of at least ${least}, not ${JSON.stringify(text)}`)
 }
 
 function readPlan(path: string): Plan {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Plan
   } catch (thrown) {
-    return refuse(`--plan names a file that --save has written: ${(thrown as Error).message}`)
+    return refuse(`--plan must name a file written by --save: ${(thrown as Error).message}`)
   }
 }
 
@@ -95,21 +95,21 @@ async function runOne(plan: Plan): Promise<void> {
   const [first] = played.judgement.violations
   if (first === undefined) {
     if (withTrace) console.log(runReport(played, true))
-    console.log(`seed ${plan.seed}: nothing wrong; trace ${played.world.trace.hash}`)
+    console.log(`seed ${plan.seed}: no violations; trace ${played.world.trace.hash}`)
     for (const line of played.world.faults.lines) console.log(`  ${line}`)
-    if (values.save !== undefined) console.log(`${values.save} is not written: there is nothing to keep`)
+    if (values.save !== undefined) console.log(`${values.save} was not written: the seed did not fail`)
     return
   }
   process.exitCode = 1
   if (values.whole) return console.log(runReport(played, withTrace))
   console.error(`seed ${plan.seed}: ${first.promise}: ${first.breach}: ${first.text}`)
-  const onProgress = ({ alarms, faults }: Plan, tries: number) =>
-    console.error(`shrinking: ${alarms.length} alarms, ${faults.length} faults after ${tries} runs`)
+  const onProgress = ({ alarms, faults }: Plan, runs: number) =>
+    console.error(`shrinking: ${alarms.length} alarms, ${faults.length} faults after ${runs} runs`)
   const short = await shrink(plan, first.breach, { play: (each) => playOn(store, each), onProgress })
   console.log(runReport(await playOn(store, short, true), withTrace))
   if (values.save === undefined) return
   writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
-  console.log(`kept in ${values.save}: npm run sim --${ON_STORE} --plan ${values.save}`)
+  console.log(`saved to ${values.save}: npm run sim --${ON_STORE} --plan ${values.save}`)
 }
 
 async function runMany(): Promise<void> {
@@ -138,16 +138,16 @@ async function runMany(): Promise<void> {
   clearInterval(progress)
   console.log(`${sum.line}, ${elapsed()}`)
   for (const line of sum.table) console.log(line)
-  if (sum.missed.length > 0) console.log(`never hit anything: ${sum.missed.join(', ')}`)
-  // Threads may have ended them in another order.
+  if (sum.missed.length > 0) console.log(`faults that never hit anything: ${sum.missed.join(', ')}`)
+  // Threads may finish out of order.
   const [first] = sum.failures.sort((a, b) => a.seed - b.seed)
   if (first === undefined) return
   process.exitCode = 1
   for (const line of values.first ? problemsOf(first) : []) console.log(line)
-  console.log(`the first that failed: npm run sim --${ON_STORE} --seed ${first.seed}`)
+  console.log(`first failing seed: npm run sim --${ON_STORE} --seed ${first.seed}`)
 }
 
-/** One line for each kind of wrong, in the form that `npm run test:planted` reads. */
+/** One line for each kind of violation, in the form that `npm run test:planted` reads. */
 function problemsOf({ seed, violations }: Result): string[] {
   const kinds = Map.groupBy(violations, ({ promise, breach }) => `${promise}: ${breach}`)
   return [...kinds].map(([kind, [one]]) => `first: seed ${seed}: ${kind}: ${one!.text}`)

@@ -3,11 +3,11 @@ import { wrongEndings } from './endings.ts'
 import { FAULT_WEIGHTS } from './planned-faults.ts'
 import { rush } from './rush.ts'
 
-/** What came due just before the end may still be tried again. */
+/** Occurrences due just before the end may still be retried. */
 const MARGIN_MS = 45_000
 
-describe('ten minutes in which much is due and something befalls a process every few seconds', () => {
-  it.each([1, 2, 3])('end every occurrence once, never early, by its owner: seed %i', async (seed) => {
+describe('ten busy minutes with a fault every few seconds', () => {
+  it.each([1, 2, 3])('end every occurrence once, never early, by its lease holder: seed %i', async (seed) => {
     const { world, startLog } = await rush(seed)
     expect(startLog.starts.length).toBeGreaterThan(2_000)
     expect(wrongEndings(world, world.now - MARGIN_MS)).toEqual([])
@@ -15,7 +15,7 @@ describe('ten minutes in which much is due and something befalls a process every
     expect(startLog.unfenced).toEqual([])
   })
 
-  it('end none twice and start none early, though the database’s clock is set again and again: seed 48', async () => {
+  it('end none twice and start none early although the database’s clock is stepped repeatedly: seed 48', async () => {
     const { world, startLog } = await rush(48, {
       ...FAULT_WEIGHTS,
       databaseStep: 2,
@@ -24,7 +24,7 @@ describe('ten minutes in which much is due and something befalls a process every
       leave: 1,
     })
     expect(world.faults.of('databaseStep').inFlight).toBeGreaterThan(1)
-    // What waits by a clock that was set back has not ended yet.
+    // Occurrences that wait by a clock that was set back have not ended yet.
     const isOpen = (wrong: string) => wrong.endsWith('ended 0, skipped 0')
     expect(wrongEndings(world, world.databaseNow).filter((wrong) => !isOpen(wrong))).toEqual([])
     expect(startLog.early).toEqual([])

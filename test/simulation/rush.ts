@@ -18,8 +18,8 @@ const DOWN_MS = 1_500
 const FAULT_MS_MAX = 12_000
 
 /**
- * Ten minutes in which much is due, with leases as short as they really are: something befalls one of five processes
- * every few seconds, for eight minutes; then all is calm.
+ * Ten busy minutes with leases as short as in production. A fault hits one of five processes every few seconds, for
+ * eight minutes. Then there are no more faults.
  */
 export async function rush(
   seed: number,
@@ -49,7 +49,7 @@ function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void
     await process.sleep(random.between(1, 400))
     if (random.chance(0.05)) throw new Error('no luck')
   })
-  // What it leaves behind for later commits with its settle, or not at all.
+  // The follow-up alarm commits with the settle, or not at all.
   const chain = async (fire: Fire) => {
     startLog.note(process, fire)
     await process.sleep(random.between(1, 300))

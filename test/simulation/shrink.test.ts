@@ -5,7 +5,7 @@ import { shrink } from './shrink.ts'
 
 const figures = {} as never
 
-/** Shrinks a plan that fails wherever this is so; answers what is left and how many runs it took. */
+/** Shrinks a plan that fails for which `wrongOf` returns a violation. Returns the result and the number of runs. */
 async function shrunk(seed: number, wrongOf: (plan: Plan) => Violation[]): Promise<[Plan, runs: number]> {
   let runs = 0
   const play = (plan: Plan) => {
@@ -15,14 +15,14 @@ async function shrunk(seed: number, wrongOf: (plan: Plan) => Violation[]): Promi
   return [await shrink(planOf(seed), 'late', { play }), runs]
 }
 
-it('leaves nothing of a plan that fails whatever is left out, and comes to an end by itself', async () => {
+it('leaves nothing of a plan that fails whatever is left out, and terminates', async () => {
   const [plan, runs] = await shrunk(0, () => [violation('late', '')])
   expect(plan).toMatchObject({ alarms: [], faults: [], machines: 1, shards: 1 })
   expect(Object.values(plan.conditions).filter((chance) => chance > 0)).toEqual([])
   expect(runs).toBeLessThan(30)
 })
 
-it('keeps what the failure needs, and takes no other failure for it', async () => {
+it('keeps what the failure needs, and ignores other failures', async () => {
   const needed = planOf(0).faults[3]!
   const [plan] = await shrunk(0, ({ faults, alarms }) => [
     violation(faults.some(({ at }) => at === needed.at) && alarms.length > 1 ? 'late' : 'early', ''),

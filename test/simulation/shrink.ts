@@ -3,31 +3,31 @@ import { type Conditions, NORMAL } from './conditions.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
 
-/** How a plan is made shorter. */
+/** How to shrink a plan. */
 export interface ShrinkOptions {
-  /** Lets a plan happen. */
+  /** Runs a plan. */
   readonly play: (plan: Plan) => Promise<Pick<Played, 'judgement'>>
-  /** Most runs that are tried. */
-  readonly triesMax?: number
-  readonly onProgress?: (plan: Plan, tries: number) => void
+  /** The largest number of runs. */
+  readonly runsMax?: number
+  readonly onProgress?: (plan: Plan, runs: number) => void
 }
 
-const TRIES_MAX = 400
+const RUNS_MAX = 400
 
-/** Leaves out whatever a failing run does not need to fail in the same way, until nothing more can be left out. */
+/** Leaves out whatever a failing plan does not need to fail in the same way, until nothing more can be left out. */
 export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptions): Promise<Plan> {
-  const { play, triesMax = TRIES_MAX, onProgress } = options
-  let [plan, tries] = [failing, 0]
+  const { play, runsMax = RUNS_MAX, onProgress } = options
+  let [plan, runs] = [failing, 0]
   const attempt = async (shorter: Plan): Promise<boolean> => {
-    if (tries >= triesMax) return false
-    tries += 1
+    if (runs >= runsMax) return false
+    runs += 1
     const { judgement } = await play(shorter)
     if (!judgement.violations.some((violation) => violation.breach === breach)) return false
     plan = shorter
-    onProgress?.(plan, tries)
+    onProgress?.(plan, runs)
     return true
   }
-  for (let before = ''; before !== JSON.stringify(plan) && tries < triesMax; ) {
+  for (let before = ''; before !== JSON.stringify(plan) && runs < runsMax; ) {
     before = JSON.stringify(plan)
     await without(
       () => plan.faults,
@@ -43,7 +43,7 @@ export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptio
   return plan
 }
 
-/** Tries to do without larger parts of a list first, then without smaller ones (delta debugging). */
+/** Tries to remove larger parts of a list first, then smaller ones (delta debugging). */
 async function without<T>(
   list: () => readonly T[],
   attempt: (rest: readonly T[]) => Promise<boolean>,
@@ -70,11 +70,11 @@ function withoutEdits(
   })
 }
 
-/** Plainer worlds: better conditions, fewer machines, fewer shards. */
+/** Simpler plans: better network conditions, fewer machines, fewer shards. */
 function simpler(plan: Plan): ((plan: Plan) => Plan)[] {
   const ways: ((plan: Plan) => Plan)[] = []
   const faults = Object.keys(plan.conditions) as (keyof Conditions)[]
-  // Good conditions is not without all slowness: what has less is not made worse again.
+  // Normal conditions include some slowness. A plan with less must not be made worse.
   if (faults.some((fault) => (plan.conditions[fault] ?? 0) > (NORMAL[fault] ?? 0)))
     ways.push((each) => ({ ...each, conditions: NORMAL }))
   for (const fault of faults)

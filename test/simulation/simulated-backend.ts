@@ -8,7 +8,7 @@ import type { SimulatedDatabase } from './store/database.ts'
 import { SimulatedStore } from './store/store.ts'
 import { ALL, scopedName } from './store/tables.ts'
 
-/** How the processes of a world reach their database. */
+/** Options of the simulated backend. */
 export interface SimulatedBackendOptions {
   readonly database: SimulatedDatabase
   readonly network: Network
@@ -16,7 +16,7 @@ export interface SimulatedBackendOptions {
   readonly heartbeatMs?: number | undefined
 }
 
-/** The database in memory, at the other end of the network. */
+/** The in-memory database at the other end of the network. */
 export class SimulatedBackend implements Backend {
   readonly database: SimulatedDatabase
   readonly #options: SimulatedBackendOptions
@@ -53,7 +53,7 @@ export class SimulatedBackend implements Backend {
     const shards = database.shardsIn()
     const tx = database.begin('user')
     if (shards.length > 0)
-      database.within(tx, () => database.holdIfFree('shard_edits', shards[n % shards.length]!.shard))
+      database.within(tx, () => database.lockIfFree('shard_edits', shards[n % shards.length]!.shard))
     return () => database.rollback(tx)
   }
 
@@ -68,9 +68,9 @@ export class SimulatedBackend implements Backend {
   }
 
   inFlight(process: string): number {
-    const { flights, shards } = this.database.tables
+    const { inFlight, shards } = this.database.tables
     let count = 0
-    for (const { shard, timers } of flights.values())
+    for (const { shard, timers } of inFlight.values())
       if (shards.get(shard)?.holder === process) count += timers.length
     return count
   }
@@ -102,22 +102,22 @@ export class SimulatedBackend implements Backend {
 
   overdue(before: number): string[] {
     const { timers, alarms, events, eventsOfAlarm } = this.database.tables
-    const flying = this.#flying()
+    const claimed = this.#claimed()
     return timers.values().flatMap(({ alarm, timer }) => {
       const { id, updatedAt } = alarms.get(alarm)!
-      const told = eventsOfAlarm.in(alarm).at(-1)
-      const toldAt = told === undefined ? 0 : events.get(told.key)!.at
-      const isOverdue = timer.wakeAt !== null && Math.max(timer.wakeAt, updatedAt, toldAt) < before
-      return isOverdue && !flying.has(timer.id)
+      const lastEvent = eventsOfAlarm.in(alarm).at(-1)
+      const lastEventAt = lastEvent === undefined ? 0 : events.get(lastEvent.key)!.at
+      const isOverdue = timer.wakeAt !== null && Math.max(timer.wakeAt, updatedAt, lastEventAt) < before
+      return isOverdue && !claimed.has(timer.id)
         ? [`${id} (${timer.kind}) was to wake at ${timer.wakeAt}`]
         : []
     })
   }
 
-  /** The timers that the owners of their shards have in flight. */
-  #flying(): ReadonlySet<unknown> {
-    const { flights, shards } = this.database.tables
-    const own = flights.values().filter(({ shard, epoch }) => shards.get(shard)?.epoch === epoch)
+  /** The timers that the current lease holders have in flight. */
+  #claimed(): ReadonlySet<unknown> {
+    const { inFlight, shards } = this.database.tables
+    const own = inFlight.values().filter(({ shard, epoch }) => shards.get(shard)?.epoch === epoch)
     return new Set(own.flatMap(({ timers }) => timers.map(([id]) => id)))
   }
 }

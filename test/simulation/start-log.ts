@@ -8,15 +8,15 @@ export interface Start {
   readonly occurrenceId: string
   readonly attempt: number
   readonly scheduledFor: number
-  /** In truth. */
+  /** True time. */
   readonly at: number
-  /** The latest that anybody with a lease could take it for, by the database's clock. */
+  /** The latest time that a process with a lease may assume, by the database's clock. */
   readonly latest: number
-  /** Who owned the shard at that very moment, by the database. */
+  /** The lease holder at that moment, by the database. */
   readonly owner: string | null
 }
 
-/** What the handlers of a world have seen, with what only the world knows. */
+/** The delivery starts that the handlers saw, with facts that only the world knows. */
 export class StartLog {
   readonly starts: Start[] = []
   readonly #world: World
@@ -25,7 +25,7 @@ export class StartLog {
     this.#world = world
   }
 
-  /** Notes that a delivery starts. What the dead still do in the turn of their death has no effect. */
+  /** Records the start of a delivery. A process that dies within a turn has no further effect in that turn. */
   note(process: SimulatedProcess, fire: Fire): void {
     if (process.isDead) return
     const { id: occurrenceId, scheduledFor } = fire.occurrence
@@ -46,7 +46,7 @@ export class StartLog {
     return this.starts.filter(({ latest, scheduledFor }) => latest < scheduledFor)
   }
 
-  /** Starts by a process that no longer owned the shard (promise: fenced). */
+  /** Starts by a process that no longer held the lease (promise: fenced). */
   get unfenced(): readonly Start[] {
     return this.starts.filter(({ process, owner }) => owner !== process)
   }

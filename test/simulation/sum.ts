@@ -2,7 +2,7 @@ import type { Result } from './result.ts'
 
 const YEAR_MS = 365.25 * 86_400_000
 
-/** What many seeds came to. */
+/** The totals of many seeds. */
 export class Sum {
   readonly failures: Result[] = []
   #seeds = 0
@@ -27,7 +27,7 @@ export class Sum {
     return this.#seeds
   }
 
-  /** How many faults hit something in flight. What is slow is not counted: it comes to its end. */
+  /** How many faults hit something in flight. Slow statements are not counted, because they complete. */
   get inFlight(): number {
     return [...this.#faults].reduce(
       (sum, [fault, { inFlight }]) => sum + (fault === 'slow' ? 0 : inFlight),
@@ -35,19 +35,19 @@ export class Sum {
     )
   }
 
-  /** Faults that were tried and never hit anything: they prove nothing. */
+  /** Faults that were injected and never hit anything. */
   get missed(): string[] {
     return [...this.#faults].filter(([, { inFlight }]) => inFlight === 0).map(([fault]) => fault)
   }
 
-  /** In one line. */
+  /** The totals in one line. */
   get line(): string {
     const years = (this.#virtualMs / YEAR_MS).toFixed(1)
     const { length } = this.failures
     return `${this.#seeds} seeds, ${years} virtual years, ${this.#occurrences} occurrences, ${this.#deliveries} deliveries, ${this.inFlight} faults in flight, ${length} failing`
   }
 
-  /** Each fault with how often it was tried and how often it hit something in flight. */
+  /** Each fault with how often it was injected and how often it hit something in flight. */
   get table(): string[] {
     const rows = [...this.#faults].sort(([a], [b]) => (a < b ? -1 : 1))
     return rows.map(

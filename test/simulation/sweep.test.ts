@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type SweptFault, sweep, sweepPlan } from './sweep.ts'
 
-/** So many worlds are swept, at all their places, a minute each; without, some places of one. */
+/** How many worlds are swept at all their points, a minute each. By default, some points of one world. */
 const SEEDS = Number(process.env.WAKEFUL_SWEEP ?? 0)
 const FAULTS: readonly (readonly [fault: SweptFault, every: number])[] = [
   ['kill', 3],
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 600_000
 
 describe.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))('seed %i', (seed) => {
   it.each(FAULTS)(
-    '%s may befall a process at any place where it waits for something',
+    '%s may hit a process at any point where it waits',
     async (fault, some) => {
       const every = SEEDS === 0 ? some : 1
       const { places, runs, inFlight, wrong } = await sweep({ seed, fault, every })
@@ -30,7 +30,7 @@ describe.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))('seed %i'
   )
 
   it(
-    'a kill may do so while users move, park and cancel their alarms',
+    'a kill may hit it while users reschedule, pause and cancel their alarms',
     async () => {
       const { places, runs, inFlight, wrong } = await sweepPlan({ seed, every: SEEDS === 0 ? 17 : 1 })
       expect(wrong).toEqual([])

@@ -6,39 +6,39 @@ import { play } from './play.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** What a process can meet at each of its places. */
+/** The faults of a sweep. */
 export type SweptFault = Extract<
   FaultName,
   'kill' | 'close' | 'pause' | 'partition' | 'hang' | 'outage' | 'diskFull' | 'clockStep'
 >
 
-/** How a sweep is made. */
+/** Options of a sweep. */
 export interface SweepOptions {
   readonly seed: number
-  /** What befalls the process (`kill`). */
+  /** The fault (`kill`). */
   readonly fault?: SweptFault
-  /** Only every so many-th place is tried (each). */
+  /** Try only every n-th point (default: all). */
   readonly every?: number
 }
 
-/** What came of a sweep. */
+/** The result of a sweep. */
 export interface Sweep {
-  /** How many places there are at which something can befall the process. */
+  /** The number of points at which a fault can hit the process. */
   readonly places: number
   readonly runs: number
-  /** In how many of these the fault hit something in flight. */
+  /** The number of runs in which the fault hit something in flight. */
   readonly inFlight: number
-  /** What went wrong, and at which place. */
+  /** The problems found, with their points. */
   readonly wrong: readonly string[]
 }
 
 const RUN_MS = 40_000
-/** What came due in these last seconds may still be tried again. */
+/** Occurrences due in these last seconds may still be retried. */
 const MARGIN_MS = 18_000
-/** Longer than a lease, and than it takes to notice. */
+/** Longer than a lease and its detection. */
 const LONG_MS = 5_000
 
-/** So many alarms of a plan, and when its processes are up. */
+/** How many alarms of the plan are used, and when its processes are up. */
 const ALARMS = 8
 const UP_MS = 200
 
@@ -54,16 +54,17 @@ const INJECTORS: Readonly<Record<SweptFault, (world: World, process: SimulatedPr
 }
 
 /**
- * Lives through the same short world again and again. Each time something befalls its first process at another of its
- * events: right before it, and right after. What can be lost at a place where a process waits, is lost in one of these.
+ * Runs the same short world many times. Each time a fault hits its first process at another event, right before or
+ * after it. Every point at which the process waits is covered, so whatever can be lost there is lost in one of the
+ * runs.
  */
 export function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): Promise<Sweep> {
   return sweepBy(every, (place) => runOnce(seed, fault, place))
 }
 
 /**
- * The same with some alarms of a seed's plan, which their users move, park and cancel meanwhile, and a judge who knows all
- * promises. The process is killed.
+ * The same with some alarms of a seed's plan, whose users reschedule, pause and cancel them, and with the judge, who
+ * checks all promises. The fault is a kill.
  */
 export function sweepPlan({ seed, every = 1 }: Pick<SweepOptions, 'seed' | 'every'>): Promise<Sweep> {
   const whole = planOf(seed)
@@ -97,9 +98,9 @@ interface EventPoint {
   readonly when: 'before' | 'after'
 }
 
-/** What came of one run. */
+/** The result of one run. */
 interface RunResult {
-  /** How many events the process had. */
+  /** The number of events of the process. */
   readonly events: number
   readonly inFlight: number
   readonly wrong: readonly string[]

@@ -1,11 +1,11 @@
 import { Random } from '../random.ts'
 
-/** Chance does not change within this long. */
+/** The stream is constant within this interval. */
 const MOMENT_MS = 3
 
 /**
- * A stream of chance that goes by the time: what is drawn at a moment depends on its name, the seed and that moment, not
- * on what was drawn before. So a run from which something is left out goes on much as it did, and can be shrunk.
+ * A random stream indexed by time. A draw depends on its name, the seed and the current time, not on earlier draws. So
+ * a run continues almost unchanged when parts of its plan are left out, and can be shrunk.
  */
 export class TimedRandom extends Random {
   readonly #seed: number
@@ -30,7 +30,7 @@ export class TimedRandom extends Random {
   }
 }
 
-/** A number for a name and a seed. */
+/** Derives a seed from a name and a seed. */
 export function seedOf(seed: number, name: string): number {
   let hash = seed
   for (let i = 0; i < name.length; i++) hash = mixed(hash, name.charCodeAt(i))

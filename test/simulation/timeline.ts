@@ -1,11 +1,11 @@
-/** Whose an event is: what is dead has no more events, and what is paused has them later. */
+/** The process an event belongs to. A dead one has no more events; a paused one has them later. */
 export interface Participant {
   readonly isDead: boolean
-  /** Until when nothing of it happens, in true time. */
+  /** Until when it is paused, in true time. */
   readonly pausedUntil: number
-  /** Told that something of its own is about to happen, of which it may die; answers its number. */
+  /** Called before one of its events, at which it may die. Returns the number of the event. */
   begins(): number
-  /** Told that this one has happened. */
+  /** Called after the event. */
   ended(event: number): void
 }
 
@@ -20,8 +20,8 @@ interface ScheduledEvent {
 const TICKS_PER_TURN = 1_000
 
 /**
- * True time, which nobody in the world can read: everything that is to happen, in order. After each event the world comes
- * to rest before the next one: all who were woken by it have run as far as they can without time passing.
+ * True time, which no process can read: all scheduled events, in order. After each event, everything it triggered runs
+ * as far as it can without time passing.
  */
 export class Timeline {
   #now = 0
@@ -33,7 +33,7 @@ export class Timeline {
     return this.#now
   }
 
-  /** Lets something happen so much later; answers how to prevent it. */
+  /** Schedules an event. Returns how to cancel it. */
   in(delayMs: number, participant: Participant | null, happen: () => void): () => void {
     this.#order += 1
     const scheduled = {
@@ -49,7 +49,7 @@ export class Timeline {
     }
   }
 
-  /** Lets time pass up to this moment. */
+  /** Runs all events up to this time. */
   async runTo(end: number): Promise<void> {
     let events = 0
     for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
@@ -99,7 +99,7 @@ export class Timeline {
   }
 }
 
-/** Unless it was the end of whom it was to happen to. */
+/** Skips an event if its process died in `begins`. */
 function happen({ participant, happen }: ScheduledEvent): void {
   if (participant?.isDead !== true) happen()
 }
@@ -109,8 +109,8 @@ function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
 }
 
 /**
- * Nobody in the world waits for anything real: all that an event sets off are promises, which Node runs to their end
- * before the next tick. A tick costs a tenth of a turn of the event loop, which others need now and then.
+ * Nothing in the world waits for real I/O. An event only triggers promises, which Node runs before the next tick. A
+ * tick costs a tenth of a turn of the event loop; a real turn is taken now and then for other work.
  */
 function atRest(events: number): Promise<void> {
   return new Promise((resolve) => {

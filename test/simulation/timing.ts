@@ -9,7 +9,7 @@ import {
 } from '../calendar/expected.ts'
 import { readZone, type Zone } from '../calendar/tzif.ts'
 
-/** When an alarm of a run is due, as data. Times are milliseconds since the world began. */
+/** When an alarm is due, as data. Times are milliseconds since the world began. */
 export type Timing =
   | { readonly kind: 'once'; readonly atMs: number }
   | {
@@ -21,7 +21,7 @@ export type Timing =
     }
   | {
       readonly kind: 'cron'
-      /** Given as an RRULE that means the same, where there is one. */
+      /** An equivalent RRULE, used instead of `cron` if present. */
       readonly rrule?: string
       readonly cron: string
       readonly timezone: string
@@ -31,7 +31,7 @@ export type Timing =
 
 export type Misfire = 'once' | 'skip' | 'all'
 
-/** How a user asks for it. */
+/** The `when` argument of the user's call. */
 export function whenOf(timing: Timing, began: number): When {
   const { kind } = timing
   if (kind === 'once') return new Date(began + timing.atMs)
@@ -46,8 +46,8 @@ export function whenOf(timing: Timing, began: number): When {
 }
 
 /**
- * Every instant it is due at in (from, to], by means that share nothing with src/time: intervals are counted, and wall
- * times are looked up in the zone's file, minute by minute.
+ * Every due instant in (from, to], computed independently of src/time: intervals are counted, and wall times are looked
+ * up in the zone file, minute by minute.
  */
 export function instantsOf(timing: Timing, began: number, from: number, to: number): number[] {
   if (timing.kind === 'once') return [began + timing.atMs]

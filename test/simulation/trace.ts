@@ -1,7 +1,7 @@
-/** What a trace remembers: every line, or only what they come to. Thousands of runs need no lines. */
+/** Whether a trace keeps its lines or only their hash. Thousands of runs need no lines. */
 export type TraceMode = 'lines' | 'hash'
 
-/** What happened, line by line: the same seed gives the same, byte for byte. */
+/** What happened, line by line. The same seed gives the same trace, byte for byte. */
 export class Trace {
   readonly lines: string[] = []
   readonly #mode: TraceMode
@@ -13,14 +13,14 @@ export class Trace {
     this.#mode = mode
   }
 
-  note(at: number, who: string, what: string): void {
-    const line = `${at.toFixed(3)} ${who} ${what}`
+  note(at: number, name: string, what: string): void {
+    const line = `${at.toFixed(3)} ${name} ${what}`
     this.#count += 1
     this.#mix(line)
     if (this.#mode === 'lines') this.lines.push(line)
   }
 
-  /** How many lines there were. */
+  /** The number of lines. */
   get count(): number {
     return this.#count
   }
@@ -29,7 +29,7 @@ export class Trace {
     return this.lines.join('\n')
   }
 
-  /** 53 bits of all lines in their order (cyrb53): two traces that differ are as good as never the same here. */
+  /** A 53-bit hash of all lines in order (cyrb53). */
   get hash(): string {
     const low = Math.imul(this.#low ^ (this.#low >>> 16), 2246822507) ^ (this.#high >>> 13)
     const high = Math.imul(this.#high ^ (this.#high >>> 16), 3266489909) ^ (this.#low >>> 13)
@@ -43,7 +43,7 @@ export class Trace {
       low = Math.imul(low ^ code, 1597334677)
       high = Math.imul(high ^ code, 2654435761)
     }
-    // Where a line ends is part of what it says.
+    // The end of a line is part of the hash.
     this.#low = Math.imul(low ^ 10, 1597334677)
     this.#high = Math.imul(high ^ 10, 2654435761)
   }

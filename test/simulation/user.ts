@@ -10,36 +10,36 @@ import type { SimulatedProcess } from './process.ts'
 import { instantsOf, type Timing, whenOf } from './timing.ts'
 import type { World } from './world.ts'
 
-/** Where a user lives. */
+/** What a user needs. */
 export interface UserParts {
   readonly world: World
   readonly ledger: Ledger
-  /** Occurrences this late are misfires. */
+  /** Occurrences later than this are misfires. */
   readonly graceMs: number
   /** When the world began. */
   readonly began: number
-  /** Until when instants are foretold. */
+  /** Instants are computed up to this time. */
   readonly until: number
 }
 
-/** What a dead process had sent has arrived after this long. */
+/** Statements of a dead process have arrived after this time. */
 const STRAY_MS = 6_000
 const RETRY_MS = 400
-/** How long a report is waited for. */
+/** How long an alarm waits for a report. */
 const REPORT_MS = 3_000
-/** Where all that was missed is to fire, what is older than this is skipped. */
+/** With `misfire: all`, older instants are skipped. */
 const ALL_WITHIN_MS = 86_400_000
-/** A call has been carried out after this long, or never will be. */
+/** After this time, a call has been executed or never will be. */
 const COUNTED_MS_MIN = 20_000
-/** So long a user waits for a bad moment. */
+/** How long a user waits for a statement to race with. */
 const MOMENT_MS_MAX = 3_000
 const BACKOFF = { baseMs: 100, capMs: 1_500 }
-/** The cap, and what is added to it by chance. */
+/** The cap plus jitter. */
 const RETRY_MS_MAX = BACKOFF.capMs * 1.1
 
 /**
- * A user who sees to one alarm. He makes his calls one after the other, through any process that is up, and after one
- * that was not answered he waits until it can no longer be carried out.
+ * A user of one alarm. Calls are sequential, each through any process that is up. After an unanswered call, the user
+ * waits until it can no longer be executed.
  */
 export class User {
   readonly #plan: AlarmPlan
@@ -58,11 +58,11 @@ export class User {
     this.#graceMs = graceMs
     this.#began = began
     this.#until = until
-    // Chance of his own: what one user does changes nothing for the others.
+    // Each user has a separate random stream, so that users do not affect each other's draws.
     this.#random = world.randomFor(`user ${alarmPlan.name}`)
   }
 
-  /** Sets the alarm when it is time, and does to it what is planned. */
+  /** Sets the alarm at its time and makes the planned calls. */
   async live(): Promise<void> {
     const { name, atMs, timing, isKeyed, edits } = this.#plan
     await this.#sleepTo(atMs)
@@ -76,7 +76,7 @@ export class User {
     }
   }
 
-  /** Sets the alarm, or edits it. */
+  /** Sets or reschedules the alarm. */
   async #ask(name: string, timing: Timing): Promise<void> {
     const { isRetried, isKeyed } = this.#plan
     const moved = isKeyed ? null : this.#alarmId
@@ -100,7 +100,7 @@ export class User {
     }
   }
 
-  /** A count is of what is to come: a user whom others kept waiting may have let some of it pass. */
+  /** A count includes only future instants. A delayed user may be too late for that. */
   #isTooLateFor(timing: Timing): boolean {
     return 'count' in timing && timing.startMs < this.#world.timeline.now + COUNTED_MS_MIN
   }
@@ -119,7 +119,7 @@ export class User {
       effect: target === 'write',
       at,
       recurs: timing.kind !== 'once',
-      // What is moved by its id keeps what it was set with.
+      // A reschedule by id keeps the payload of the set.
       payload: payloadOf(alarmId === null ? name : this.#plan.name),
       message: messageOf(alarmId === null ? name : this.#plan.name),
       retryMsMax: RETRY_MS_MAX,
@@ -168,7 +168,7 @@ export class User {
     return this.#ledger.add({ type: 'resumed', ...about, outcome, at: this.#world.now })
   }
 
-  /** Somebody else tries the alarm's id: for him there is no such thing. */
+  /** Uses the alarm's id as another owner, who must get `not_found`. */
   async #tryAsStranger(process: SimulatedProcess, alarmId: string): Promise<void> {
     const { tenant, owner } = this.#plan.scope
     const strangers = [
@@ -181,11 +181,11 @@ export class User {
     const answer = await callThrough(process, stranger, (alarms) => make(alarms, alarmId))
     if (answer.kind === 'unknown') return
     const isHidden = answer.kind === 'error' && answer.code === 'not_found'
-    const told = isHidden ? 'not_found' : JSON.stringify(answer)
-    this.#ledger.add({ type: 'foreign_access', run: this.#ledger.runOf(process), call, answer: told })
+    const outcome = isHidden ? 'not_found' : JSON.stringify(answer)
+    this.#ledger.add({ type: 'foreign_access', run: this.#ledger.runOf(process), call, answer: outcome })
   }
 
-  /** Makes a call through a process, and tells of what should not have happened. */
+  /** Makes a call through a process and records unexpected errors. */
   async #call<T>(process: SimulatedProcess, call: (alarms: Alarms) => Promise<T>): Promise<Answer<T>> {
     const answer = await callThrough(process, this.#plan.scope, call)
     if (answer.kind === 'error')
@@ -193,7 +193,7 @@ export class User {
     return answer
   }
 
-  /** Waits for the statement at which the move is to be made, but not for ever. */
+  /** Waits for the statement to race with, up to a limit. */
   #awaitMoment({ on }: Edit): Promise<void> {
     if (on === undefined) return Promise.resolve()
     return new Promise((resolve) => {
@@ -244,7 +244,7 @@ function optionsOf(alarmPlan: AlarmPlan, asked: string): SetCallOptions {
   }
 }
 
-/** What a stranger may try. */
+/** The calls that another owner tries. */
 const FOREIGN_CALLS: readonly (readonly [string, (alarms: Alarms, id: string) => Promise<unknown>])[] = [
   ['get', async (alarms, id) => (await alarms.get(id)) ?? notFound()],
   ['cancel', (alarms, id) => alarms.cancel(id)],

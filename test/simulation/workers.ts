@@ -7,12 +7,12 @@ import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
 const EFFECT_AFTER_MS = 20_000
-/** How long a message to a remote target travels: long enough for one to overtake another. */
+/** How long a message to a remote target travels: long enough for messages to overtake each other. */
 const MESSAGE_MS_MAX = 400
-/** How long after its start a process may come to register a handler. */
+/** How long after its start a process may register a handler. */
 const HANDLED_AFTER_MS_MAX = 3_000
 
-/** The targets of a run's alarms: the handlers of every process, and who stands behind the remote ones. */
+/** The targets of a run's alarms: the handlers of every process, and the remote services behind them. */
 export class Workers {
   readonly #world: World
   readonly #ledger: Ledger
@@ -25,11 +25,11 @@ export class Workers {
     this.#alarms = new Map(alarms.map((alarmPlan) => [alarmPlan.name, alarmPlan]))
   }
 
-  /** Registers the handlers of a process that boots. */
+  /** Registers the handlers of a booting process. */
   registerHandlers(process: SimulatedProcess): void {
     const { wakeful } = process
     const work = (fire: Fire) => this.#counted(process, fire, () => this.#work(process, fire))
-    // Some applications get to it only when their clocks run already: what is due waits for them.
+    // Some applications register handlers only after they started the engine. Due deliveries wait for them.
     if (process.random.chance(0.1))
       process.clock.setTimer(process.random.between(1, HANDLED_AFTER_MS_MAX), () =>
         wakeful.handle('work', work),
@@ -41,7 +41,7 @@ export class Workers {
     wakeful.handle('write', write, { transactional: true })
   }
 
-  /** Counts what the process has under way; what it has broken off it need not wait for. */
+  /** Counts the running deliveries of a process. Aborted ones are not counted. */
   async #counted(process: SimulatedProcess, fire: Fire, deliver: () => Promise<unknown>): Promise<void> {
     this.#count(process, 1)
     let isCounted = true
@@ -80,7 +80,7 @@ export class Workers {
     fire.complete('done')
   }
 
-  /** What it leaves behind for later commits with its settle, or not at all. */
+  /** The follow-up alarm commits with the settle, or not at all. */
   async #write(process: SimulatedProcess, fire: Fire): Promise<void> {
     const alarmPlan = this.#begin(process, fire)
     const { workMs, failures } = alarmPlan.task
@@ -92,10 +92,10 @@ export class Workers {
     if (fire.attempt <= failures) throw new Error('meant to fail')
   }
 
-  /** Hands the delivery on to a remote target: the message may arrive twice, and later than the next one. */
+  /** Passes the delivery to a remote target. The message may arrive twice, and out of order. */
   async #passOn(process: SimulatedProcess, fire: Fire): Promise<void> {
     const alarmPlan = await this.#work(process, fire)
-    // What the dead still do in the turn of their death has no effect.
+    // A process that dies within a turn has no further effect in that turn.
     if (process.isDead) return
     const { random } = process
     const copies = random.chance(0.1) ? 2 : 1

@@ -12,7 +12,7 @@ import { seedOf, TimedRandom } from './timed-random.ts'
 import { Timeline } from './timeline.ts'
 import { Trace, type TraceMode } from './trace.ts'
 
-/** How a world is made. All chance in it comes from the seed. */
+/** Options of a world. All randomness comes from the seed. */
 export interface WorldOptions {
   readonly seed: number
   /** When it begins (2030-01-01T00:00:00Z). */
@@ -21,28 +21,28 @@ export interface WorldOptions {
   readonly shards?: number
   readonly leaseMs?: number
   readonly heartbeatMs?: number
-  /** How often a process sees to what is old (a minute). Where years are to pass, this and the beats come seldom. */
+  /** The interval of housekeeping (a minute). In runs of years, it and the heartbeats are rare. */
   readonly upkeepMs?: number
   /** What the trace keeps (`lines`). */
   readonly trace?: TraceMode
 }
 
-/** When a world begins, where nobody says. */
+/** When a world begins by default. */
 export const START = '2030-01-01T00:00:00Z'
 const UPKEEP_MS = 60_000
 const LEASE_MS = 5_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How far the clocks of machines that are looked after may be off. */
+/** The clock error of well-maintained machines. */
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
 const WILD_DRIFT_MAX = 0.005
 
-/** Several processes, the network, their store and time: one Node process runs them all, deterministically. */
+/** Several processes, the network, their store and time, run deterministically in one Node process. */
 export class World<B extends Backend = Backend> {
   readonly timeline = new Timeline()
   readonly trace: Trace
-  /** What has befallen it. */
+  /** The faults injected so far. */
   readonly faults = new FaultCounter()
   readonly random: Random
   readonly backend: B
@@ -52,11 +52,11 @@ export class World<B extends Backend = Backend> {
   readonly #databaseClock: AuthoritativeClock
   readonly #births = new Map<string, number>()
   readonly #machines = new Map<string, Machine>()
-  /** How to take away each ambush that nobody has walked into. */
+  /** How to remove each trigger that has not fired. */
   readonly #triggers = new Set<() => void>()
   #processes: SimulatedProcess[] = []
   #joined = 0
-  /** Told when a process is dead. */
+  /** Called when a process is dead. */
   onDeath: (process: SimulatedProcess) => void = () => {}
 
   constructor(options: WorldOptions, makeBackend: (world: World) => B) {
@@ -70,42 +70,42 @@ export class World<B extends Backend = Backend> {
     this.backend = makeBackend(this)
   }
 
-  /** The truth, which nobody in the world can read. */
+  /** True time, which no process can read. */
   get now(): number {
     return Math.floor(this.#startedAt + this.timeline.now)
   }
 
-  /** The database's clock, by which alarms fire. It tells the truth until it is stepped. */
+  /** The database's clock, by which alarms fire. It is correct until it is stepped. */
   get databaseNow(): number {
     return this.#databaseClock.now()
   }
 
   /**
-   * The latest that a process which still has its lease can take it for by the database's clock: a step back is known with
-   * the first beat after it, and who was not answered for a lease starts nothing.
+   * The latest time by the database's clock that a process with a lease may assume. A process learns of a step back
+   * with its next heartbeat, and starts nothing if it got no answer for the length of a lease.
    */
   get latestNow(): number {
     return this.#databaseClock.latest(this.#options.leaseMs ?? LEASE_MS)
   }
 
-  /** The processes that live, the oldest first. */
+  /** The live processes, oldest first. */
   get processes(): readonly SimulatedProcess[] {
     return this.#processes
   }
 
-  /** Who lives on a machine: they are counted around, in the order in which they joined. */
+  /** The process on a machine. Machines are numbered in the order in which they joined, modulo their number. */
   processOn(machine: number): SimulatedProcess | undefined {
     const machines = [...this.#machines.values()]
     const { name } = machines[machine % machines.length] ?? {}
     return this.#processes.find((process) => process.machine.name === name)
   }
 
-  /** A stream of chance that its name and the seed repeat, whatever others draw. */
+  /** A random stream that depends only on its name and the seed. */
   randomFor(name: string): Random {
     return new Random(seedOf(this.#options.seed, name))
   }
 
-  /** The same, but by the time at which it is drawn from. */
+  /** A random stream that also depends on the time of the draw. */
   timedRandomFor(name: string): Random {
     return new TimedRandom(seedOf(this.#options.seed, name), () => this.timeline.now)
   }
@@ -116,7 +116,7 @@ export class World<B extends Backend = Backend> {
     this.#births.set(machine.name, birth)
     this.#machines.set(machine.name, machine)
     const name = `${machine.name}.${birth}`
-    const onError = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
+    const onError = (thrown: unknown) => this.note(name, `error: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
     const upkeepMs = this.#options.upkeepMs ?? UPKEEP_MS
     const random = this.timedRandomFor(`process ${machine.name}`)
@@ -132,27 +132,27 @@ export class World<B extends Backend = Backend> {
     return process
   }
 
-  /** The clocks of a machine that is looked after: off by a little. */
+  /** The clock error of a well-maintained machine. */
   skew(): Skew {
     const between = (max: number) => (this.random.next() * 2 - 1) * max
     return { offsetMs: between(OFFSET_MS_MAX), drift: between(DRIFT_MAX) }
   }
 
-  /** The clocks of a machine that nobody looks after: days or years off, and half a percent too fast or too slow. */
+  /** The clock error of an unmaintained machine: days or years off, and half a percent too fast or too slow. */
   wildSkew(): Skew {
     const between = (max: number) => (this.random.next() * 2 - 1) * max
     const offsetMs = between(this.random.chance(0.5) ? 10 * DAY_MS : 10 * 365 * DAY_MS)
     return { offsetMs, drift: between(WILD_DRIFT_MAX) }
   }
 
-  /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
+  /** Kills a process. Nothing it waits for ever resolves. */
   kill(process: SimulatedProcess): void {
     if (process.isDead) return
     this.#recordFault(process, 'kill')
     this.#remove(process)
   }
 
-  /** Ends a process at its n-th event from now: right before it, or right after. */
+  /** Kills a process right before or after its n-th event from now. */
   killAtEvent(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
     const markHit = this.faults.attempt('killAtEvent', process.name)
     this.at(process, n, when, () => {
@@ -162,8 +162,8 @@ export class World<B extends Backend = Backend> {
   }
 
   /**
-   * Lets something happen right before the n-th event of a process from now, or right after it. Its events are all that it
-   * waits for, and the statements that it sends in between: every place where something can befall it is one of them.
+   * Calls back right before or after the n-th event of a process from now. Its events are everything it waits for, and
+   * the statements it sends in between, so every point at which a fault can hit it is one of them.
    */
   at(process: SimulatedProcess, n: number, when: 'before' | 'after', happen: () => void): void {
     const last = process.events + n
@@ -176,7 +176,9 @@ export class World<B extends Backend = Backend> {
     this.#triggers.add(stop)
   }
 
-  /** Kills a process when its next statement of this name is at this point. Nothing it does from there on has an effect. */
+  /**
+   * Kills a process when its next statement of this name is at this point. Nothing it does afterwards has an effect.
+   */
   killAtStatement(process: SimulatedProcess, statement: string, point: Point): void {
     const markHit = this.faults.attempt('killAtStatement', process.name)
     const stop = this.network.watch((name, sent, at) => {
@@ -189,7 +191,7 @@ export class World<B extends Backend = Backend> {
     this.#triggers.add(stop)
   }
 
-  /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
+  /** Closes a process as a deploy does: running deliveries may settle, and its shards are released. */
   async close(process: SimulatedProcess): Promise<void> {
     this.#recordFault(process, 'close')
     await this.#close(process)
@@ -204,7 +206,7 @@ export class World<B extends Backend = Backend> {
     this.#remove(process)
   }
 
-  /** Lets a process join on a machine that is like this one. */
+  /** Adds a process on a machine with the same settings. */
   join(like: Machine): SimulatedProcess {
     this.#joined += 1
     const markHit = this.#recordGlobalFault('join', `${like.name}-${this.#joined}`)
@@ -212,7 +214,7 @@ export class World<B extends Backend = Backend> {
     return this.launch({ ...like, name: `${like.name}-${this.#joined}`, skew: this.skew() })
   }
 
-  /** Lets a process leave for good: it is closed, and none comes after it. The last one stays. */
+  /** Removes a process for good: it is closed and not replaced. The last one stays. */
   async leave(process: SimulatedProcess): Promise<void> {
     const { name } = process.machine
     if (this.#machines.size === 1 || this.#machines.get(name) !== process.machine) {
@@ -224,7 +226,7 @@ export class World<B extends Backend = Backend> {
     await this.#close(process)
   }
 
-  /** Replaces all processes, one after the other, within this time: a rolling deploy. */
+  /** Replaces all processes one after the other within this time: a rolling deploy. */
   deploy(ms: number): void {
     const markHit = this.#recordGlobalFault('deploy', `within ${ms} ms`)
     const all = this.#processes
@@ -237,15 +239,15 @@ export class World<B extends Backend = Backend> {
     }
   }
 
-  /** Stops a process for a while, clocks and all that it waits for excepted. */
+  /** Pauses a process. Its clocks continue, and so do the statements it waits for. */
   pause(process: SimulatedProcess, ms: number): void {
     this.#recordFault(process, 'pause', `for ${ms} ms`)
     process.pausedUntil = this.timeline.now + ms
   }
 
   /**
-   * Stops a process at its next statement of this name, once that has run, until so much later than now. Where its machine
-   * is suspended, its wall clock stands still meanwhile.
+   * Pauses a process once its next statement of this name has run, until `ms` from now. If its machine is suspended,
+   * its wall clock stands still meanwhile.
    */
   stall(process: SimulatedProcess, statement: string, ms: number, isSuspended = false): void {
     const markHit = this.faults.attempt('stall', process.name)
@@ -264,7 +266,7 @@ export class World<B extends Backend = Backend> {
   }
 
   /**
-   * Stops a process for about as long as its lease, while what others acquire takes long: it comes back before, during or
+   * Pauses a process for about as long as its lease, while takeovers by others are slow. It continues before, during or
    * after their takeover.
    */
   leaseRace(process: SimulatedProcess, n: number): void {
@@ -276,20 +278,20 @@ export class World<B extends Backend = Backend> {
     this.network.slowStatements('acquire.', ms + leaseMs)
   }
 
-  /** Keeps a process from the database for a while. */
+  /** Partitions a process from the database. */
   partition(process: SimulatedProcess, ms: number): void {
     const markHit = this.#recordFault(process, 'partition', `for ${ms} ms`)
     this.network.cut(process.name, ms, markHit)
     this.backend.cutOff(process)
   }
 
-  /** Leaves a process's links half open for a while: what it sends is carried out, and no answer comes back. */
+  /** Leaves a process's connections half open: its statements run, but no response comes back. */
   hang(process: SimulatedProcess, ms: number): void {
     const markHit = this.#recordFault(process, 'hang', `for ${ms} ms`)
     this.network.halfOpen(process.name, ms, markHit)
   }
 
-  /** The database is down for a while: all links break, and what nobody had committed is gone. */
+  /** Takes the database down: all connections break, and uncommitted changes are lost. */
   outage(ms: number): void {
     const markHit = this.#recordGlobalFault('outage', `for ${ms} ms`)
     if (this.#processes.some((process) => this.isBusy(process))) markHit()
@@ -297,14 +299,14 @@ export class World<B extends Backend = Backend> {
     this.backend.crash?.()
   }
 
-  /** The disk is full for a while: whatever writes fails, and what reads does not. */
+  /** Fills the disk: writes fail, reads do not. */
   fillDisk(ms: number): void {
     const markHit = this.#recordGlobalFault('diskFull', `for ${ms} ms`)
-    const makeRoom = this.backend.fillDisk?.(markHit)
-    if (makeRoom !== undefined) this.in(ms, makeRoom)
+    const freeDisk = this.backend.fillDisk?.(markHit)
+    if (freeDisk !== undefined) this.in(ms, freeDisk)
   }
 
-  /** A user's transaction locks a shard for a while. */
+  /** Lets a user's transaction lock a shard. */
   lockShard(n: number, ms: number): void {
     const markHit = this.#recordGlobalFault('shardLocked', `for ${ms} ms`)
     if (this.#processes.some((process) => this.isBusy(process))) markHit()
@@ -325,7 +327,7 @@ export class World<B extends Backend = Backend> {
     process.clock.step(ms)
   }
 
-  /** Sets the wall clock of a machine on which all processes run, and which is the truth here. */
+  /** Sets the wall clock of the machine on which all processes run, which is true time here. */
   stepAll(ms: number): void {
     const markHit = this.#recordGlobalFault('databaseStep', `by ${ms} ms`)
     if (this.#processes.some((process) => this.isBusy(process))) markHit()
@@ -333,30 +335,30 @@ export class World<B extends Backend = Backend> {
     for (const process of this.#processes) process.clock.step(ms)
   }
 
-  /** From here on nothing befalls anybody. */
+  /** Ends all faults. */
   calm(): void {
     this.network.conditions = NORMAL
     for (const trigger of [...this.#triggers]) this.#disarm(trigger)
     this.note('world', 'calm')
   }
 
-  /** Whether a process is delivering something, or waits for a statement that writes or takes. */
+  /** Whether a process is delivering something, or waits for a statement that writes or claims. */
   isBusy({ name }: SimulatedProcess): boolean {
     return this.backend.inFlight(name) > 0 || this.network.isAwaited(name)
   }
 
-  /** Lets something happen in the world so much later. */
+  /** Schedules an event that belongs to no process. */
   in(delayMs: number, happen: () => void): void {
     this.timeline.in(delayMs, null, happen)
   }
 
-  /** Lets so much time pass. */
+  /** Runs the world for this long. */
   run(ms: number): Promise<void> {
     return this.timeline.runTo(this.timeline.now + ms)
   }
 
-  note(who: string, what: string): void {
-    this.trace.note(this.timeline.now, who, what)
+  note(name: string, what: string): void {
+    this.trace.note(this.timeline.now, name, what)
   }
 
   #disarm(trigger: () => void): void {
@@ -364,7 +366,7 @@ export class World<B extends Backend = Backend> {
     this.#triggers.delete(trigger)
   }
 
-  /** Notes what befalls a process, and whether that hits something in flight. */
+  /** Records a fault of a process, and whether it hits something in flight. */
   #recordFault(process: SimulatedProcess, fault: FaultName, how = ''): MarkHit {
     const markHit = this.faults.attempt(fault, process.name)
     if (this.isBusy(process)) markHit()
@@ -377,7 +379,7 @@ export class World<B extends Backend = Backend> {
     return this.faults.attempt(fault, null)
   }
 
-  /** From here on nothing that the process does has an effect; the next one on its machine comes after a while. */
+  /** Removes a dead process. The next one on its machine starts after a while. */
   #remove(process: SimulatedProcess): void {
     if (process.isDead) return
     process.die()

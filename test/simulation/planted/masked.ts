@@ -219,7 +219,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'its heartbeats find what it is not notified of, within two seconds',
-    by: 'database-faults.test.ts: leaves nobody deaf',
+    by: 'database-faults.test.ts: leaves all processes listening',
   },
   {
     bug: 'a heartbeat that waited for a takeover believes what it saw before',
@@ -243,7 +243,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'what is in flight is claimed again by its own process; only a cancel answers wrongly that it fires',
-    by: 'faults.test.ts: after a take ran leaves a flight that the next take of the same process removes',
+    by: 'faults.test.ts: after a claim ran leaves a batch that the next claim of the same process removes',
   },
   {
     bug: 'a process whose row was removed acquires shards',

@@ -16,7 +16,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a settle asks neither for its epoch nor for the version it was taken at',
+    bug: 'a settle asks neither for its epoch nor for the version it was claimed at',
     breaches: ['recorded_twice', 'duplicate', 'lost', 'effect'],
     edits: [
       {
@@ -24,7 +24,7 @@ export const STORE_BUGS: readonly Bug[] = [
         from: '.filter((lease) => !database.isOwn(lease))',
         to: '.filter(() => false)',
       },
-      { file: 'test/simulation/store/settle.ts', from: ' || row.timer.version !== taken.version', to: '' },
+      { file: 'test/simulation/store/settle.ts', from: ' || row.timer.version !== claimed.version', to: '' },
     ],
   },
   {
@@ -33,8 +33,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/store.ts',
-        from: '(desk) => settleHeld(desk, tx, settlement),\n        tx,\n',
-        to: '(desk) => settleHeld(desk, tx, settlement),\n',
+        from: '(batch) => settleIn(batch, tx, settlement),\n        tx,\n',
+        to: '(batch) => settleIn(batch, tx, settlement),\n',
       },
     ],
   },
@@ -95,7 +95,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'who is slow to beat is taken for dead',
+    bug: 'a process with a late heartbeat is considered dead',
     breaches: ['unfenced', 'duplicate', 'late'],
     edits: [
       {

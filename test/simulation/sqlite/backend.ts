@@ -20,21 +20,21 @@ import { type Point, type Role, SimulatedConnection } from './connection.ts'
 import * as sql from './queries.ts'
 import { hostClock, SimulatedSystem } from './system.ts'
 
-/** Told of every transaction of a process at each of its points, before anybody else acts on it. */
+/** Called at each point of every transaction of a process, before anything else acts on it. */
 type Watcher = (process: SimulatedProcess, role: Role, point: Point) => void
 
-/** A file system in memory, where there is one: nothing that is simulated needs a disk. */
+/** An in-memory file system if there is one: a simulation needs no disk. */
 const FAST = '/dev/shm'
 const TRY_AGAIN_MS = 7
 const PAGES_MAX = 4_294_967_294
 
-/** How processes share the file's clocks; what is left out is as in production. */
+/** How processes share the file. Settings left out are those of production. */
 export interface SqliteBackendOptions {
   readonly leaseMs?: number | undefined
   readonly heartbeatMs?: number | undefined
 }
 
-/** One real database file, with the connections every process of the world has to it. */
+/** One real database file, with the connections of all processes. */
 export class SqliteBackend implements Backend {
   readonly #world: World
   readonly #options: SqliteBackendOptions
@@ -42,11 +42,11 @@ export class SqliteBackend implements Backend {
   readonly #path = join(this.#folder, 'alarms.db')
   readonly #connections = new Map<SimulatedProcess, SimulatedConnection[]>()
   readonly #watchers = new Set<Watcher>()
-  /** How to send away each stranger who has the file, or waits for it. */
+  /** How to stop each foreign program that has locked the file or waits for it. */
   readonly #strangers = new Set<() => void>()
-  /** The world's own connection, which reads what is committed and changes nothing. */
+  /** The test's connection, which only reads committed data. */
   readonly #observer: Session
-  /** Told of whoever finds the disk full; null while there is room. */
+  /** Called for every write that finds the disk full; null while there is space. */
   #onRefused: (() => void) | null = null
 
   constructor(world: World, options: SqliteBackendOptions = {}) {
@@ -77,24 +77,24 @@ export class SqliteBackend implements Backend {
     return { store, clock }
   }
 
-  /** What the operating system does for a process that died: its files are closed, and its locks are free. */
+  /** What the operating system does for a dead process: its files are closed and its locks released. */
   cutOff(process: SimulatedProcess): void {
-    // Between a process and a file there are no links that could break.
+    // There is no network between a process and a file.
     if (!process.isDead) return
     this.#closeAll(process)
   }
 
-  /** Lets somebody act at the very moment a transaction begins or ends. Answers how to stop. */
+  /** Calls a watcher when a transaction begins or ends. Returns how to stop. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
   /**
-   * Somebody else, who knows nothing of Wakeful, has the file's write lock for a while, as soon as it is free. It is told
-   * when somebody who wants to write meets it.
+   * A foreign program takes the file's write lock as soon as it is free, and holds it for a while. `markHit` is called
+   * when a writer has to wait for it.
    */
-  hold(ms: number, markHit: MarkHit): void {
+  lockFile(ms: number, markHit: MarkHit): void {
     const stranger = connect(this.#path)
     const stop = this.watch((_, role, point) => {
       if (role !== 'lock' && point === 'begins' && stranger.isTransaction) markHit()
@@ -109,7 +109,7 @@ export class SqliteBackend implements Backend {
     this.#lock(stranger, ms)
   }
 
-  /** From here on nobody waits for anybody. */
+  /** Releases all foreign locks. */
   calm(): void {
     this.#watchers.clear()
     for (const leave of [...this.#strangers]) leave()
@@ -121,11 +121,11 @@ export class SqliteBackend implements Backend {
     return () => {
       this.#onRefused = null
       this.#limitAll()
-      this.#world.note('disk', 'has room again')
+      this.#world.note('disk', 'has space again')
     }
   }
 
-  /** Whether a transactional handler of this process is under way. */
+  /** Whether a transactional handler of this process is running. */
   isInTransaction(process: SimulatedProcess): boolean {
     return this.#of(process).some((each) => each.role === 'handler' && each.isOpen && each.isTransaction)
   }
@@ -135,8 +135,8 @@ export class SqliteBackend implements Backend {
   }
 
   inFlight(process: string): number {
-    const flights = this.#observer.all<InFlightBatchRow>(sql.flightsOf, process)
-    return flights.reduce((count, flight) => count + batchTimers(flight).length, 0)
+    const inFlight = this.#observer.all<InFlightBatchRow>(sql.batchesOf, process)
+    return inFlight.reduce((count, batch) => count + batchTimers(batch).length, 0)
   }
 
   logEnd(): number {
@@ -159,7 +159,7 @@ export class SqliteBackend implements Backend {
   overdue(before: number): string[] {
     const flying = new Set(
       this.#observer
-        .all<InFlightBatchRow>(sql.ownFlights)
+        .all<InFlightBatchRow>(sql.currentBatches)
         .flatMap(batchTimers)
         .map(([id]) => id),
     )
@@ -172,7 +172,7 @@ export class SqliteBackend implements Backend {
     )
   }
 
-  /** Every alarm there is. */
+  /** All alarms. */
   alarms(): StoredAlarm[] {
     return this.#observer.values(sql.alarms).map((row) => alarmOf(row))
   }
@@ -182,17 +182,17 @@ export class SqliteBackend implements Backend {
     return this.#observer.all<AlarmEvent>(sql.log)
   }
 
-  /** What is wrong with the file itself, once everybody has closed. */
+  /** Corruption of the file, checked after all processes closed. */
   damage(): string[] {
     return sqliteDamage(this.#path)
   }
 
-  /** A text without the file's place, which is another every time. */
-  placeless(text: string): string {
+  /** Removes the file's path from a text, because it differs in every run. */
+  withoutPath(text: string): string {
     return text.replaceAll(this.#folder, '')
   }
 
-  /** Removes the file, with all who still had it open. */
+  /** Closes all connections and removes the file. */
   dispose(): void {
     this.calm()
     for (const process of [...this.#connections.keys()]) this.#closeAll(process)
@@ -204,7 +204,7 @@ export class SqliteBackend implements Backend {
     if (!stranger.isOpen) return
     try {
       stranger.exec('BEGIN IMMEDIATE')
-      this.#world.note('stranger', `holds the file, at most ${ms} ms`)
+      this.#world.note('stranger', `locks the file for at most ${ms} ms`)
     } catch {
       this.#world.in(TRY_AGAIN_MS, () => this.#lock(stranger, ms))
     }
@@ -235,7 +235,7 @@ export class SqliteBackend implements Backend {
         if (connection.isOpen && connection.role !== 'lock') this.#limit(connection)
   }
 
-  /** Really gives SQLITE_FULL to whoever needs one more page. */
+  /** Makes SQLite return SQLITE_FULL for a write that needs another page. */
   #limit(connection: DatabaseSync): void {
     const pages =
       this.#onRefused !== null

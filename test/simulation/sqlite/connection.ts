@@ -2,35 +2,35 @@ import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type Statem
 
 const SQLITE_FULL = 13
 
-/** Where a transaction is: its write lock asked for or had, its commit asked for or on disk. */
+/** The progress of a transaction: its write lock requested or acquired, its commit requested or done. */
 export type Point = 'begins' | 'begun' | 'commits' | 'committed'
 
-/** Which of a process's connections it is: its own, that of its transactional handlers, or a side lock. */
+/** The purpose of a connection: the process's queue, its transactional handlers, or a side lock. */
 export type Role = 'queue' | 'handler' | 'lock'
 
-/** What a process still asks for after it was killed. */
+/** Thrown for anything a killed process still tries. */
 class Killed extends Error {
   override readonly name = 'Killed'
 }
 
-/** What a connection tells of itself, and asks. */
+/** Callbacks of a connection. */
 export interface Reports {
   /** A transaction has reached a point. */
   reach(role: Role, point: Point): void
-  /** A write was refused: the disk is full. */
+  /** A write was rejected because the disk is full. */
   refuse(): void
   /** Whether its process is dead. */
   isDead(): boolean
 }
 
-/** Statements that begin and end transactions, with what is told before and after. */
+/** Statements that begin and end transactions, with the points before and after them. */
 const POINTS: Readonly<Record<string, readonly [Point, Point]>> = {
   'BEGIN IMMEDIATE': ['begins', 'begun'],
   'BEGIN EXCLUSIVE': ['begins', 'begun'],
   COMMIT: ['commits', 'committed'],
 }
 
-/** A real connection to the real file, of a process that can be killed at any point of a transaction. */
+/** A real connection to the file, of a process that can be killed at any point of a transaction. */
 export class SimulatedConnection extends DatabaseSync {
   readonly role: Role
   readonly #reports: Reports
@@ -62,7 +62,7 @@ export class SimulatedConnection extends DatabaseSync {
     return Object.assign(statement, { run: watched })
   }
 
-  /** Whoever is killed here gets no further: all its connections are closed by now. */
+  /** Stops a process that was killed at this point. Its connections are already closed. */
   #reach(point: Point): void {
     this.#reports.reach(this.role, point)
     if (this.#reports.isDead()) throw new Killed(`killed as a transaction ${point}`)

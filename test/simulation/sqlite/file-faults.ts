@@ -5,12 +5,12 @@ import type { FileWorld } from './file-world.ts'
 
 const ROLES: readonly Role[] = ['queue', 'queue', 'handler', 'lock']
 const POINTS: readonly Point[] = ['begins', 'begun', 'commits', 'committed']
-/** A clock that is corrected bit by bit, once a second. */
+/** A clock that is slewed, once per second. */
 const SLEW_MS = 0.5
 const SLEWS = 20
 const EVENTS_MAX = 200
 
-/** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
+/** Injects a fault into one of the processes or their machine, lasting at most `msMax`. */
 export function injectFileFault(world: FileWorld, msMax: number): void {
   const { random, processes } = world
   const process = processes[random.between(0, processes.length - 1)]
@@ -30,46 +30,49 @@ export function injectFileFault(world: FileWorld, msMax: number): void {
     [3, () => killInTransaction(world)],
     [3, () => world.pause(process, ms)],
     [1, () => pauseInTransaction(world, ms)],
-    [2, () => whenMuchInHand(world, (each) => world.pause(each, ms))],
-    [1, () => whenMuchInHand(world, () => world.stepAll(-ms))],
+    [2, () => whenOverloaded(world, (each) => world.pause(each, ms))],
+    [1, () => whenOverloaded(world, () => world.stepAll(-ms))],
     [1, () => whenInTransaction(world, () => world.stepAll(-ms))],
     [1, () => world.stepAll(random.between(-ms, ms))],
     [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
     [1, () => world.fillDisk(ms)],
-    [1, () => world.hold(ms)],
+    [1, () => world.lockFile(ms)],
   ])()
 }
 
-/** Kills whoever next is in the middle of a transactional handler. */
+/** Kills the next process that is inside a transactional handler. */
 function killInTransaction(world: FileWorld): void {
   whenInTransaction(world, (process) => world.kill(process))
 }
 
-/** Stops whoever next is in the middle of a transactional handler: the others cannot write until it goes on. */
+/** Pauses the next process that is inside a transactional handler. The others cannot write until it continues. */
 function pauseInTransaction(world: FileWorld, ms: number): void {
   whenInTransaction(world, (process) => world.pause(process, ms))
 }
 
-/** Once somebody has taken more than it has hands for: then a lease may end, or an instant be yet to come, in its hands. */
-function whenMuchInHand(world: FileWorld, planned: (process: SimulatedProcess) => void): void {
+/**
+ * Acts once a process has claimed more than it has slots for. Then its lease may end, or the clock be set back, while
+ * claimed timers wait.
+ */
+function whenOverloaded(world: FileWorld, inject: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     const { concurrency = 100 } = process.machine
     if (role !== 'queue' || point !== 'committed' || backend.inFlight(process.name) <= 2 * concurrency) return
     stop()
-    world.in(random.next() * 5, () => planned(process))
+    world.in(random.next() * 5, () => inject(process))
   })
 }
 
-/** Once the handler of a transaction that begins from now on has been at it for a while. */
-function whenInTransaction(world: FileWorld, planned: (process: SimulatedProcess) => void): void {
+/** Acts once the next transactional handler has run for a while. */
+function whenInTransaction(world: FileWorld, inject: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     if (role !== 'handler' || point !== 'begun') return
     stop()
     world.in(random.next() * 200, () => {
-      if (backend.isInTransaction(process)) planned(process)
-      else whenInTransaction(world, planned)
+      if (backend.isInTransaction(process)) inject(process)
+      else whenInTransaction(world, inject)
     })
   })
 }

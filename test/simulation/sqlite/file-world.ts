@@ -5,7 +5,7 @@ import { World, type WorldOptions } from '../world.ts'
 import { SqliteBackend } from './backend.ts'
 import type { Point, Role } from './connection.ts'
 
-/** At which points of a transaction a process may be killed at statement: as a statement is sent, has run, or is answered. */
+/** The points of a transaction that correspond to a statement being sent, executed or answered. */
 const POINTS: Readonly<Record<Where, readonly Point[]>> = {
   sent: ['begins', 'commits'],
   ran: ['begun', 'committed'],
@@ -13,8 +13,8 @@ const POINTS: Readonly<Record<Where, readonly Point[]>> = {
 }
 
 /**
- * A world whose processes share one real SQLite file, and so one machine: its wall clock is theirs and the truth, and
- * there is no network. What would befall a link, a stranger does who has the file's write lock.
+ * A world whose processes share one real SQLite file and so one machine. Its wall clock is theirs and is true time.
+ * There is no network: instead of connection faults, a foreign program locks the file.
  */
 export class FileWorld extends World<SqliteBackend> {
   #steppedMs = 0
@@ -28,7 +28,7 @@ export class FileWorld extends World<SqliteBackend> {
     return { offsetMs: 0, drift: 0 }
   }
 
-  /** The clock of one process alone cannot be set. */
+  /** The clock of a single process cannot be set. */
   override step(): void {}
 
   override stepDatabase(ms: number): void {
@@ -41,23 +41,23 @@ export class FileWorld extends World<SqliteBackend> {
   }
 
   override partition(_: SimulatedProcess, ms: number): void {
-    this.hold(ms)
+    this.lockFile(ms)
   }
 
   override hang(_: SimulatedProcess, ms: number): void {
-    this.hold(ms)
+    this.lockFile(ms)
   }
 
   override outage(ms: number): void {
-    this.hold(ms)
+    this.lockFile(ms)
   }
 
-  /** Lets somebody else have the file's write lock for a while. */
-  hold(ms: number): void {
-    this.backend.hold(ms, this.faults.attempt('fileLocked', null))
+  /** Lets a foreign program hold the file's write lock for a while. */
+  lockFile(ms: number): void {
+    this.backend.lockFile(ms, this.faults.attempt('fileLocked', null))
   }
 
-  /** Kills a process when its next transaction of that kind is at such a point. */
+  /** Kills a process when its next transaction of this kind is at this point. */
   override killAtStatement(process: SimulatedProcess, statement: string, where: Where): void {
     const role: Role = statement.startsWith('transact')
       ? 'handler'
@@ -80,12 +80,12 @@ export class FileWorld extends World<SqliteBackend> {
     })
   }
 
-  /** Where the file lies is another place every time, and no part of the story. */
-  override note(who: string, what: string): void {
-    super.note(who, this.backend.placeless(what))
+  /** The path of the file differs in every run and must not be in the trace. */
+  override note(name: string, what: string): void {
+    super.note(name, this.backend.withoutPath(what))
   }
 
-  /** The clock is set right, too. */
+  /** Also corrects the clock. */
   override calm(): void {
     if (this.#steppedMs !== 0) this.stepAll(-this.#steppedMs)
     this.backend.calm()

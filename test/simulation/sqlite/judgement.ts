@@ -5,20 +5,20 @@ import type { World } from '../world.ts'
 import type { SqliteBackend } from './backend.ts'
 import type { Users } from './users.ts'
 
-/** What became of a run, and everything that was wrong about it. */
+/** The result of a run, with all problems found. */
 export interface Judgement {
   readonly trace: string
-  /** How many deliveries began. */
+  /** The number of delivery starts. */
   readonly starts: number
-  /** How many records of the log are about occurrences. */
+  /** The number of log records about occurrences. */
   readonly records: number
-  /** How often each fault has befallen somebody. */
+  /** The faults injected. */
   readonly faults: FaultCounter
-  /** The broken promises, in words. */
+  /** The violations, as text. */
   readonly wrong: readonly string[]
 }
 
-/** Judges a world in which everybody has closed: what came due by this moment has ended. */
+/** Judges a world after all processes closed. Everything due by `until` must have ended. */
 export function judgementOf(
   world: World<SqliteBackend>,
   startLog: StartLog,
@@ -47,11 +47,11 @@ export function judgementOf(
   }
 }
 
-/** durable, recorded-once: what was answered for is there, and every occurrence has one end. */
+/** durable, recorded-once: acknowledged alarms exist, and every occurrence has one ending. */
 function lost(backend: SqliteBackend, { ids, cancelling }: Users, until: number): string[] {
   const alarms = backend.alarms()
   const known = new Set(alarms.map(({ id }) => id))
-  // Of what was cancelled, nobody can tell from outside which of its occurrences were still owed.
+  // It is unknown which occurrences of a cancelled alarm were still owed.
   const owed = alarms.filter(({ id }) => !cancelling.has(id))
   return [
     ...ids.filter((id) => !known.has(id)).map((id) => `lost: ${id} was answered for and is not there`),
@@ -59,7 +59,7 @@ function lost(backend: SqliteBackend, { ids, cancelling }: Users, until: number)
   ]
 }
 
-/** never-early: by the clock of the machine, which everybody reads, and for every attempt. */
+/** never-early: for every attempt, by the machine's clock. */
 function early({ starts }: StartLog): string[] {
   const tooSoon = starts.filter(({ at, scheduledFor }) => at < scheduledFor)
   return tooSoon.map(({ occurrenceId, attempt, at }) => `early: ${occurrenceId} attempt ${attempt} at ${at}`)
@@ -74,7 +74,7 @@ function startedAfterCancel({ starts }: StartLog, { cancelled }: Users): string[
   })
 }
 
-/** What transactional handlers left behind without their settle, more than once, or not at all. */
+/** Follow-up alarms of transactional handlers that are missing, duplicated, or present without a settle. */
 function wrongEffects(backend: SqliteBackend): string[] {
   const effects = Map.groupBy(backend.effects(), (occurrence) => occurrence)
   const chains = new Set(backend.alarms().flatMap(({ id, target }) => (target.name === 'chain' ? [id] : [])))

@@ -2,7 +2,7 @@ import type { Plan } from '../plan.ts'
 import { type Played, play } from '../play.ts'
 import { FileWorld } from './file-world.ts'
 
-/** Lets a plan happen on one real SQLite file, which is gone afterwards. */
+/** Runs a plan on one real SQLite file, which is removed afterwards. */
 export async function playOnFile(plan: Plan, withTrace = false): Promise<Played> {
   const worlds: FileWorld[] = []
   try {

@@ -4,8 +4,8 @@ import { playOnFile } from './play-on-file.ts'
 
 const SEEDS = Array.from({ length: 12 }, (_, i) => i)
 
-describe('what is planned for the simulated store, on one real SQLite file', () => {
-  it('tells the same story twice', async () => {
+describe('a plan of the simulator on one real SQLite file', () => {
+  it('gives the same trace twice', async () => {
     const [one, again] = [await playOnFile(planOf(3)), await playOnFile(planOf(3))]
     expect(again.world.trace.hash).toBe(one.world.trace.hash)
   })

@@ -1,14 +1,14 @@
 import { ALARM_COLUMNS } from '../../../src/stores/index.ts'
 
-/** What the world reads of the file, beside the processes. */
+/** Queries by which the test reads the file. */
 
 export const ownerOf = `SELECT s.holder AS owner FROM wakeful_alarms a JOIN wakeful_timers t ON t.alarm = a.seq
   JOIN wakeful_shards s ON s.shard = t.shard WHERE a.id = ? LIMIT 1`
 
-export const flightsOf = `SELECT f.* FROM wakeful_in_flight_batches f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.holder = ?`
+export const batchesOf = `SELECT f.* FROM wakeful_in_flight_batches f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.holder = ?`
 
-/** Those of the present owners. */
-export const ownFlights = `SELECT f.* FROM wakeful_in_flight_batches f
+/** Those of the current lease holders. */
+export const currentBatches = `SELECT f.* FROM wakeful_in_flight_batches f
   JOIN wakeful_shards s ON s.shard = f.shard AND s.epoch = f.epoch`
 
 export const logEnd = 'SELECT max(seq) AS seq FROM wakeful_events'

@@ -8,28 +8,28 @@ import { registerHandlersOn, Users } from './users.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog']
 const ALARMS = 120
-/** Alarms that are cancelled about when they are due. */
+/** Alarms that are cancelled at about their due instant. */
 const DOOMED = 60
 const DOOMED_WITHIN_MS = 3 * 60_000
-/** With few hands much waits in a process, where it may be paused or outlive its lease. */
+/** With few slots, many claimed timers wait in a process, where it may be paused or outlive its lease. */
 const CONCURRENCY = [3, 10, 100]
-/** At most so long after one planned comes the next: few faults leave time for what they did to last. */
+/** The longest time between two faults. With few faults, their effects last longer. */
 const CALM_MS = [3_000, 8_000, 30_000]
 const SET_WITHIN_MS = 30_000
 const STORM_MS = 4 * 60_000
 const RUSH_MS = 5 * 60_000
-/** A process that is closed settles what it has under way: half a minute is its bound. */
+/** A closing process settles its running deliveries; its limit is half a minute. */
 const CLOSE_MS = 40_000
 const SUPERVISE_MS = 700
 const FAULT_MS_MAX = 12_000
-/** What came due just before the end may still be tried again. */
+/** Occurrences due just before the end may still be retried. */
 const MARGIN_MS = 45_000
-/** All processes share the clock of one machine, which is the truth for them. */
+/** All processes share the clock of one machine, which is true time here. */
 const TRUE_CLOCK = { offsetMs: 0, drift: 0 }
 
 /**
- * Five minutes in which much is due, on one real file: something befalls one of a few processes, or their machine, every
- * few seconds, for four minutes, and processes join and leave; then all is calm, and at last everybody closes.
+ * Five busy minutes on one real file. A fault hits one of a few processes or their machine every few seconds, for four
+ * minutes, and processes join and leave. Then there are no more faults, and at last all processes close.
  */
 export async function rushOnFile(seed: number): Promise<Judgement> {
   const world = new FileWorld({ seed })
@@ -55,7 +55,7 @@ export async function rushOnFile(seed: number): Promise<Judgement> {
   }
 }
 
-/** Sees to it that now more, now fewer processes run: at least one, until the end. */
+/** Varies the number of processes: at least one, until the end. */
 function supervise(world: World, how: Pick<Machine, 'registerHandlers' | 'concurrency'>, passedMs = 0): void {
   const { random, processes } = world
   const wanted = random.between(1, MACHINES.length)

@@ -10,7 +10,7 @@ import type { Timeline } from '../timeline.ts'
 /** How a process opens a database file. */
 export type OpenFile = (path: string, options: DatabaseSyncOptions) => DatabaseSync
 
-/** What one process has of the machine: it waits on the timeline, and its files are real. */
+/** One process's view of the machine: it waits on the timeline, and its files are real. */
 export class SimulatedSystem implements System {
   readonly open: OpenFile
   readonly #process: SimulatedProcess
@@ -49,8 +49,8 @@ export class SimulatedSystem implements System {
 }
 
 /**
- * The clock of the machine as a process has it in production: nobody tells it of steps, and a timer carries the context
- * it was set in, as Node's do.
+ * The machine's clock as a process has it in production: it gets no notice of steps, and a timer keeps the async
+ * context in which it was set, as in Node.
  */
 export function hostClock({ clock }: SimulatedProcess): Clock {
   return {

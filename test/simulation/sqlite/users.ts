@@ -8,18 +8,18 @@ import type { SimulatedProcess } from '../process.ts'
 import type { StartLog } from '../start-log.ts'
 import type { World } from '../world.ts'
 
-/** A cancel that was answered. */
+/** An answered cancel. */
 export interface Cancelled {
   readonly id: string
   readonly outcome: string
-  /** How many deliveries had started in the whole world by then. */
+  /** How many deliveries had started in the world by then. */
   readonly starts: number
 }
 
-/** What fails is tried again soon, so that all has ended at the end. */
+/** Failures are retried soon, so that everything has ended at the end. */
 const SOON: SetCallOptions = { backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
 
-/** Gives a process its handlers. */
+/** Registers the handlers of a process. */
 export function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void {
   const { random, wakeful } = process
   wakeful.handle('work', async (fire) => {
@@ -27,12 +27,12 @@ export function registerHandlersOn(process: SimulatedProcess, startLog: StartLog
     await process.sleep(random.between(1, 400))
     if (random.chance(0.05)) throw new Error('no luck')
   })
-  // Many of them at once, and each so quick that the engine takes more than there are hands.
+  // Many at once, and so quick that the engine claims more than it has slots for.
   wakeful.handle('quick', async (fire) => {
     startLog.note(process, fire)
     await process.sleep(random.between(0, 4))
   })
-  // What it leaves behind for later commits with its settle, or not at all.
+  // The follow-up alarm commits with the settle, or not at all.
   const chain = async (fire: Fire) => {
     startLog.note(process, fire)
     await process.sleep(random.between(1, 100))
@@ -44,7 +44,7 @@ export function registerHandlersOn(process: SimulatedProcess, startLog: StartLog
   wakeful.handle('chain', chain, { transactional: true })
 }
 
-/** The i-th alarm: of every four one recurs together with others, and of the rest some end, and some recur alone. */
+/** The i-th alarm. One in four recurs together with others; of the rest, some end and some recur alone. */
 function alarmOf(random: Random, i: number): [When, NonNullable<SetCallOptions['target']>] {
   const together: When = { cron: '*/10 * * * * *', misfire: 'all' }
   if (i % 20 === 3) return [together, 'chain']
@@ -54,7 +54,7 @@ function alarmOf(random: Random, i: number): [When, NonNullable<SetCallOptions['
   return [{ every: `${random.between(5, 60)}s`, misfire: 'all' }, target]
 }
 
-/** Those who set alarms and cancel them, by one of the processes that are up. */
+/** Users that set and cancel alarms, through any process that is up. */
 export class Users {
   /** The alarms whose set was answered. */
   readonly ids: string[] = []
@@ -76,7 +76,7 @@ export class Users {
     })
   }
 
-  /** Sets an alarm that is cancelled about when it is due. */
+  /** Sets an alarm and cancels it at about its due instant. */
   async setDoomed({ starts }: StartLog): Promise<void> {
     const { random } = this.#world
     const delayMs = random.between(1_000, 20_000)

@@ -8,7 +8,7 @@ import type { CalendarRow } from './tables.ts'
 /** The fact that counts the edits of calendars. */
 const VERSION = 'calendar_version'
 
-/** The calendar of this name; undefined where the tenant has none. */
+/** The calendar with this name, or undefined. */
 export function calendarNamed(
   { tables }: SimulatedDatabase,
   tenant: string,
@@ -23,7 +23,7 @@ export function allCalendars({ tables }: SimulatedDatabase): CalendarRow[] {
   return tables.calendars.values().sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-/** Refuses an alarm whose instants were found with calendars that are no longer the newest. */
+/** Rejects an alarm whose instants were computed with outdated calendars. */
 export function assertCalendars(database: SimulatedDatabase, alarm: Alarm): void {
   for (const name of calendarNames(alarm)) {
     const found = alarm.calendars.find((calendar) => calendar.name === name)
@@ -33,24 +33,24 @@ export function assertCalendars(database: SimulatedDatabase, alarm: Alarm): void
   }
 }
 
-/** Writes a calendar; the same days again are no edit. */
+/** Writes a calendar. Writing the same days again is not an edit. */
 export function putCalendar(
   { tables }: SimulatedDatabase,
   tenant: string,
-  given: NewCalendar,
+  input: NewCalendar,
 ): HolidayCalendar {
-  const key = keyOf(tenant, given.name)
+  const key = keyOf(tenant, input.name)
   const before = tables.calendars.get(key)
-  if (before !== undefined && daysIn(before.calendar) === daysIn(given)) return before.calendar
-  // Versions grow over all calendars: one that was removed and put anew is never taken for what it was.
+  if (before !== undefined && daysIn(before.calendar) === daysIn(input)) return before.calendar
+  // Versions grow over all calendars, so a calendar that is removed and written anew never has an old version.
   const version = Number(tables.facts.get(VERSION) ?? 0) + 1
   tables.facts.put(VERSION, String(version))
-  const calendar = { ...given, version }
+  const calendar = { ...input, version }
   tables.calendars.put(key, { tenant, calendar, reviewed: before?.reviewed ?? version })
   return calendar
 }
 
-/** Deletes a calendar that no live alarm names; false where there is none. */
+/** Deletes a calendar that no live alarm uses. Returns false if there is none. */
 export function removeCalendar({ tables }: SimulatedDatabase, tenant: string, name: string): boolean {
   for (const alarm of tables.alarms.values()) {
     const isLive = alarm.tenant === tenant && tables.timersOfAlarm.in(alarm.seq).length > 0
@@ -60,7 +60,7 @@ export function removeCalendar({ tables }: SimulatedDatabase, tenant: string, na
   return tables.calendars.remove(keyOf(tenant, name))
 }
 
-/** Edited calendars whose alarms have not all been looked at again. */
+/** Edited calendars whose alarms have not all been reviewed. */
 export function unreviewed({ tables }: SimulatedDatabase): EditedCalendar[] {
   return tables.calendars
     .values()
@@ -68,7 +68,7 @@ export function unreviewed({ tables }: SimulatedDatabase): EditedCalendar[] {
     .map(({ tenant, calendar: { name, version } }) => ({ tenant, name, version }))
 }
 
-/** Notes by which version of a calendar its alarms stand. */
+/** Records the calendar version that its alarms use. */
 export function markReviewed(
   { tables }: SimulatedDatabase,
   tenant: string,

@@ -23,15 +23,15 @@ import { type Connection, isBroken } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { alarmAt, timersOf } from './snapshots.ts'
 import type { TimerRow } from './tables.ts'
-import type { Desk } from './write-batch.ts'
+import type { WriteBatch } from './write-batch.ts'
 
-/** A claim waits so long for a shard that another transaction has locked. */
+/** How long a claim waits for a shard that another transaction has locked. */
 const LOCK_MS_MAX = 100
 
-/** What a claim waits for: a takeover of the shard, and an edit of something in it that is near its instant. */
+/** The locks a claim waits for: a takeover of the shard, and an edit of a timer near its due instant. */
 const LOCKS = ['shards', 'shard_edits'] as const
 
-/** The statements of claiming, in memory. */
+/** The claim statements, in memory. */
 export class SimulatedClaimStatements implements ClaimStatements {
   readonly isBroken = isBroken
   readonly #connection: Connection
@@ -87,7 +87,7 @@ export class SimulatedClaimStatements implements ClaimStatements {
 
   claimDue(work: ClaimWork): Promise<ClaimResult> {
     const lockMsMax = work.passesOver ? undefined : LOCK_MS_MAX
-    return this.#write(work.request.context, (desk) => claimDue(desk, work), lockMsMax)
+    return this.#write(work.request.context, (batch) => claimDue(batch, work), lockMsMax)
   }
 
   #send<T>(name: string, run: (database: SimulatedDatabase) => T): Promise<T> {
@@ -95,19 +95,20 @@ export class SimulatedClaimStatements implements ClaimStatements {
   }
 }
 
-/** Runs a claim in a statement of its own, which waits no longer than so for a lock. */
+/** Runs a claim in its own statement, with a limit on lock waits. */
 export type WriteClaim = <T>(
   context: Context,
-  work: (desk: Desk) => T,
+  work: (batch: WriteBatch) => T,
   lockMsMax: number | undefined,
 ) => Promise<T>
 
-/** Claims what is due in these shards, in one transaction with the record of what is now in flight. */
-function claimDue(desk: Desk, work: ClaimWork): ClaimResult {
-  const { database } = desk
+/** Claims due timers of these shards and records the batch as in flight, in one transaction. */
+function claimDue(batch: WriteBatch, work: ClaimWork): ClaimResult {
+  const { database } = batch
   const { leases, request, fair } = work
-  // Whoever is about to take over comes first: what is claimed beside it would not be recovered.
-  const isBusy = ({ shard }: Lease) => work.passesOver && LOCKS.some((lock) => database.isLocked(lock, shard))
+  // A takeover has precedence: what is claimed beside it would not be recovered.
+  const isBusy = ({ shard }: Lease) =>
+    work.passesOver && LOCKS.some((lock) => database.isLockedExclusively(lock, shard))
   const busy = leases.filter(isBusy)
   for (const lease of leases)
     if (!busy.includes(lease)) for (const lock of LOCKS) database.share(lock, lease.shard)
@@ -115,8 +116,8 @@ function claimDue(desk: Desk, work: ClaimWork): ClaimResult {
   const own = leases.filter((lease) => !lost.includes(lease) && !busy.includes(lease))
   if (work.knownBatches !== null) removeUnknown(database, own, work.knownBatches)
   const found = fair === null ? due(database, own, work) : stillDue(database, own, fair, request)
-  const { ready, more, passedLocked } = gather(desk, found, request)
-  // Priority orders what is due together.
+  const { ready, more, passedLocked } = gather(batch, found, request)
+  // Priority orders timers that are due together.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const scanned = fair === null ? Map.groupBy(found.map(scannedTimer), ({ shard }) => shard) : new Map()
   return {
@@ -126,20 +127,20 @@ function claimDue(desk: Desk, work: ClaimWork): ClaimResult {
     more: more || fair?.more === true,
     passedLocked,
     next: fair === null ? nextAfter(database, own, request.context.now) : new Map(),
-    written: desk.writes.wakes,
+    written: batch.writes.wakes,
     scanned,
   }
 }
 
-/** Removes the batches in these shards of which the process knows nothing: their claim was never answered. */
+/** Removes batches in these shards that the process does not know: their claim was never answered. */
 function removeUnknown(
   database: SimulatedDatabase,
   leases: readonly Lease[],
   known: readonly Serial[],
 ): void {
-  const { flights, flightsOfShard } = database.tables
-  for (const { key } of leases.flatMap(({ shard }) => [...flightsOfShard.in(shard)]))
-    if (!known.includes(key)) flights.remove(key)
+  const { inFlight, batchesOfShard } = database.tables
+  for (const { key } of leases.flatMap(({ shard }) => [...batchesOfShard.in(shard)]))
+    if (!known.includes(key)) inFlight.remove(key)
 }
 
 function nextAfter({ tables }: SimulatedDatabase, leases: readonly Lease[], now: number): NextWakes {
@@ -167,36 +168,36 @@ interface Gathered {
   readonly ready: Ready[]
   /** Whether more was due than could be claimed. */
   readonly more: boolean
-  /** Whether something is due that an open transaction has locked. */
+  /** Whether a due timer is locked by an open transaction. */
   readonly passedLocked: boolean
 }
 
-/** Decides about what is due, the most overdue first, until there is as much to deliver as there are slots. */
-function gather(desk: Desk, found: readonly TimerRow[], request: ClaimRequest): Gathered {
-  const { database } = desk
+/** Decides about due timers, the most overdue first, until the slots are filled. */
+function gather(batch: WriteBatch, found: readonly TimerRow[], request: ClaimRequest): Gathered {
+  const { database } = batch
   const ready: Ready[] = []
   let [looked, passedLocked, hasPassed] = [0, false, false]
   for (const each of found) {
     const { timer, alarm } = each
     if (request.inFlight.has(timer.id, timer.version) || isAvoided(each, request)) continue
     const row = database.tables.timers.get(timer.id)
-    // What another timer of the same alarm came to may have moved it.
+    // Another timer of the same alarm may have changed this one.
     if (row?.timer.version !== timer.version) continue
-    if (database.isHeld('alarms', alarm) || database.isHeld('timers', timer.id)) {
+    if (database.isLocked('alarms', alarm) || database.isLocked('timers', timer.id)) {
       passedLocked = true
       continue
     }
     if (ready.length >= request.limit || (looked > 0 && request.isLong()))
       return { ready, more: true, passedLocked }
     looked += 1
-    const fired = decide(desk, row, request)
+    const fired = decide(batch, row, request)
     if (fired === 'passed') hasPassed = true
     else if (fired !== null) ready.push(fired)
   }
   return { ready, more: hasPassed, passedLocked }
 }
 
-/** What is due in these shards from the bounds on, the most overdue first, also what is in flight. */
+/** Due timers of these shards from their bounds on, the most overdue first, including those in flight. */
 function due(database: SimulatedDatabase, leases: readonly Lease[], work: ClaimWork): TimerRow[] {
   const { tables } = database
   const rows = leases.flatMap(({ shard }) =>
@@ -208,7 +209,7 @@ function due(database: SimulatedDatabase, leases: readonly Lease[], work: ClaimW
   return rows.sort(byWake)
 }
 
-/** What a fair scan has found, as far as it is still due in these shards. */
+/** The timers found by a fair scan that are still due in these shards. */
 function stillDue(
   { tables }: SimulatedDatabase,
   leases: readonly Lease[],
@@ -242,15 +243,15 @@ function timersFrom(
   return places.map(({ key }) => scannedTimer(timers.get(key)!))
 }
 
-/** How many timers of a shard lie before a scan begins. */
+/** How many timers of a shard a scan skips. */
 function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: LowerBounds): number {
   const { wakeAt, id } = bounds.lowerBound(shard)
   return tables.due.upTo(shard, wakeAt, id)
 }
 
-/** Decides about one, and writes what needs no delivery; answers what is to be delivered, or that it was passed. */
-function decide(desk: Desk, row: TimerRow, request: ClaimRequest): Ready | 'passed' | null {
-  const { database, writes, context } = desk
+/** Decides about one timer and writes what needs no delivery. Returns the delivery, or that it was passed. */
+function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready | 'passed' | null {
+  const { database, writes, context } = batch
   const alarm = alarmAt(database, row.alarm)!
   const timers = timersOf(database, row.alarm)
   const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
@@ -273,9 +274,9 @@ function recordInFlight(
   const batches = new Map<number, Pick<ClaimedTimer, 'lease' | 'batch'>>()
   for (const [shard, group] of Map.groupBy(ready, ({ timer }) => timer.shard)) {
     const lease = leases.find((each) => each.shard === shard)!
-    const id = database.next('flights')
+    const id = database.next('inFlight')
     const timers = group.map(({ timer }) => [timer.id, timer.version] as const)
-    database.tables.flights.put(id, { shard, epoch: lease.epoch, timers })
+    database.tables.inFlight.put(id, { shard, epoch: lease.epoch, timers })
     batches.set(shard, { lease, batch: { id, shard } })
   }
   return ready.map(({ alarm, timer }) => ({ ...batches.get(timer.shard)!, alarm, timer }))

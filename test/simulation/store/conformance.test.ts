@@ -3,7 +3,7 @@ import { type ConformanceCase, conformance, type OpenStore } from '../../../src/
 import { SimulatedDatabase } from './database.ts'
 import { SimulatedStore } from './store.ts'
 
-/** Cases that count leases, of which a pool of one shard has one. */
+/** Cases that count leases. A pool with one shard has only one lease. */
 const COUNTS_LEASES: readonly string[] = [
   'ownership: reports the lease holder of each pool and what is pending there',
   'ownership: another process gets no lease while the first one sends heartbeats',

@@ -5,10 +5,10 @@ import type { SimulatedDatabase } from './database.ts'
 import { Blocked, type OpenTransaction } from './transaction.ts'
 import { LinkLost, type Wire } from './wire.ts'
 
-/** So often a statement that is a transaction by itself is sent again, as the PostgreSQL store does. */
-const TRIES_MAX = 8
+/** How often a single-statement transaction is repeated, as in the PostgreSQL store. */
+const ATTEMPTS_MAX = 8
 
-/** A process's way to the database: every statement goes over the wire, and waits for rows that others have. */
+/** A process's connection to the database. Every statement goes over the wire and waits for locked rows. */
 export class Connection {
   readonly database: SimulatedDatabase
   readonly process: string
@@ -35,11 +35,11 @@ export class Connection {
     if (this.#closed) throw new WakefulError('store.closed', { name: `the store of ${this.process}` })
   }
 
-  /** Sends a statement and returns its answer. It fails where it would wait for a lock for longer than `lockMsMax`. */
+  /** Sends a statement and returns its answer. Fails if it would wait longer than `lockMsMax` for a lock. */
   async send<T>(name: string, run: () => T, tx?: OpenTransaction, lockMsMax?: number): Promise<T> {
     const from = this.#clock.monotonic()
     for (;;) {
-      const answer = await this.#retried(name, () => orBlocked(run), tx === undefined ? TRIES_MAX : 1)
+      const answer = await this.#retried(name, () => orBlocked(run), tx === undefined ? ATTEMPTS_MAX : 1)
       if (!(answer instanceof Blocked)) return answer
       if (tx !== undefined) await tx.waitFor(answer.by)
       else if (lockMsMax === undefined) await answer.by.ended
@@ -59,14 +59,14 @@ export class Connection {
     throw storeFailure(Object.assign(failed, { code: '55P03' }), name)
   }
 
-  /** The same again, where the database ended it because another was in the way. */
-  async #retried<T>(name: string, run: () => T, triesMax: number): Promise<T> {
-    for (let tries = 1; ; tries++) {
+  /** Repeats a statement that the database aborted because of a conflict. */
+  async #retried<T>(name: string, run: () => T, attemptsMax: number): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
       this.assertOpen()
       try {
         return await this.#overWire(name, run)
       } catch (thrown) {
-        if (!isContention(thrown) || tries >= triesMax) throw storeFailure(thrown, name)
+        if (!isContention(thrown) || attempt >= attemptsMax) throw storeFailure(thrown, name)
       }
     }
   }
@@ -85,12 +85,12 @@ export class Connection {
   }
 }
 
-/** Whether the link broke, so that nobody knows what came of the statement. */
+/** Whether the connection broke, so that the outcome of the statement is unknown. */
 export function isBroken(thrown: unknown): boolean {
   return thrown instanceof WakefulError && thrown.cause instanceof LinkLost
 }
 
-/** To be blocked is no failure of the statement: it waits, and runs again. */
+/** A blocked statement has not failed: it waits and runs again. */
 function orBlocked<T>(run: () => T): T | Blocked {
   try {
     return run()

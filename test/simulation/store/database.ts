@@ -6,40 +6,40 @@ import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'
 import { Blocked, OpenTransaction, type TransactionOptions } from './transaction.ts'
 
-/** Who is notified. */
+/** The recipients of a notice. */
 type Listener = (text: string) => void
 
-/** How a notice reaches a process that listens: at once, where nothing befalls it. */
-type Courier = (process: string, receive: () => void) => void
+/** Delivers a notice to a listening process; at once if no fault is injected. */
+type DeliverNotice = (process: string, receive: () => void) => void
 
-/** How a simulated database is made. */
+/** Options of a simulated database. */
 export interface DatabaseOptions {
-  /** The database's own clock, by which leases end. */
+  /** The database's clock, by which leases end. */
   readonly now: () => number
-  /** What passes while it runs, also where its clock is set: by this it ends who stands still (`now`). */
+  /** Elapsed time, unaffected by clock steps. Idle transactions time out by it (`now`). */
   readonly elapsed?: () => number
   /** Shards per pool. */
   readonly shards?: number
-  readonly notify?: Courier
-  /** Calls back after so many milliseconds of what passes at the database. Without it nothing ends by itself. */
+  readonly notify?: DeliverNotice
+  /** Calls back after this much elapsed time. Without it, nothing times out by itself. */
   readonly later?: (ms: number, call: () => void) => void
 }
 
-/** So many sums are an owner's figures: those of `Tallies`, in its order. */
+/** The number of sums per owner: those of `Tallies`, in its order. */
 const SUMS = 9
 
 /**
- * A database in memory that several simulated processes share. A statement runs alone and to its end, so that a call
- * whose reads and writes are one statement is atomic. What outlasts a statement is an open transaction.
+ * An in-memory database shared by several simulated processes. Statements run one at a time, so a call whose reads and
+ * writes are one statement is atomic. Only open transactions outlast a statement.
  */
 export class SimulatedDatabase {
   readonly now: () => number
   readonly elapsed: () => number
   readonly tables: Tables
   readonly #shardsPerPool: number
-  readonly #notify: Courier
+  readonly #notify: DeliverNotice
   readonly #later: (ms: number, call: () => void) => void
-  /** What fills the disk at present, each told of every write that it refuses. */
+  /** The causes of a full disk. Each is called for every write it rejects. */
   readonly #fillings = new Set<() => void>()
   readonly #journal = new Journal()
   readonly #tallies = new Map<string, number[]>()
@@ -48,7 +48,7 @@ export class SimulatedDatabase {
   readonly #listeners = new Map<string, Listener>()
   readonly #logWatchers = new Set<() => void>()
   readonly #open = new Set<OpenTransaction>()
-  /** Rows that open transactions have locked, by name: one alone, or several that share the lock. */
+  /** Rows locked by open transactions, by name: by one exclusively, or by several in shared mode. */
   readonly #locks = new Map<string, OpenTransaction>()
   readonly #shares = new Map<string, Set<OpenTransaction>>()
   /** The transaction whose statement is running. */
@@ -64,14 +64,14 @@ export class SimulatedDatabase {
     this.tables = new Tables({ journal: this.#journal, assertFree })
   }
 
-  /** The next number of a sequence: given out once, also to those who are rolled back. */
-  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'processes' | 'documents' | 'inbox'): Serial {
+  /** The next number of a sequence. Rolled-back numbers are not reused. */
+  next(sequence: 'alarms' | 'timers' | 'events' | 'inFlight' | 'processes' | 'documents' | 'inbox'): Serial {
     const number = (this.#numbers.get(sequence) ?? 0) + 1
     this.#numbers.set(sequence, number)
     return number
   }
 
-  /** A pool's shards: numbers that stay, whatever comes of the transaction that met the pool first. */
+  /** A pool's shards. They persist even if the transaction that created the pool rolls back. */
   shardsOf(pool: string): readonly number[] {
     const known = this.#pools.get(pool)
     if (known !== undefined) return known
@@ -81,38 +81,38 @@ export class SimulatedDatabase {
     return shards
   }
 
-  /** The same for an alarm, which makes no more pools than a store has room for. */
+  /** The same for an alarm, with the limit on the number of pools. */
   shardsFor(pool: string): readonly number[] {
     if (!this.#pools.has(pool)) assertPoolsFit([pool], this.#pools.size)
     return this.shardsOf(pool)
   }
 
-  /** A shard as it stands; nobody's where nobody has claimed it yet. */
+  /** The current state of a shard. It has no holder until it is first acquired. */
   shard(shard: number, pool: string): ShardRow {
     return this.tables.shards.get(shard) ?? { shard, pool, holder: null, epoch: 0 }
   }
 
-  /** All shards of these pools, or of all there are. */
+  /** All shards of these pools, or of all pools. */
   shardsIn(pools: Iterable<string> = this.#pools.keys()): ShardRow[] {
     return [...pools].flatMap((pool) => this.shardsOf(pool).map((shard) => this.shard(shard, pool)))
   }
 
   /** The shards that a process holds. */
-  shardsHeldBy(process: string): ShardRow[] {
+  shardsOfProcess(process: string): ShardRow[] {
     return this.shardsIn().filter(({ holder }) => holder === process)
   }
 
-  /** Whether the lease is still its shard's. */
+  /** Whether the lease's epoch is still the shard's epoch. */
   isOwn({ shard, pool, epoch }: Pick<Lease, 'shard' | 'pool' | 'epoch'>): boolean {
     return this.shard(shard, pool).epoch === epoch
   }
 
-  /** The same, and its holder has not given it back. */
+  /** The same, and its holder has not released it. */
   isHolder(lease: Lease): boolean {
     return this.isOwn(lease) && this.shard(lease.shard, lease.pool).holder === lease.holder
   }
 
-  /** Adds to owners' figures: sums, which no transaction has to itself. */
+  /** Adds to owners' sums, which no transaction locks. */
   addTallies(rows: readonly TallyRow[]): void {
     for (const { scope, sums } of rows) {
       const add = (sign: number) => {
@@ -125,7 +125,7 @@ export class SimulatedDatabase {
     }
   }
 
-  /** The sums of all of a tenant's owners. */
+  /** The sums over all of a tenant's owners. */
   talliesOf(tenant: string): number[][] {
     return [...this.#tallies].filter(([name]) => JSON.parse(name)[0] === tenant).map(([, sums]) => sums)
   }
@@ -134,11 +134,11 @@ export class SimulatedDatabase {
     return this.#tallies.get(scopedName(scope)) ?? Array.from({ length: SUMS }, () => 0)
   }
 
-  /** Runs a statement that is a transaction of its own: all of it or nothing. */
+  /** Runs a statement as its own transaction: all of it or nothing. */
   atomic<T>(work: () => T): T {
     try {
       const answer = work()
-      this.#assertRoom(this.#journal.length)
+      this.#assertDiskSpace(this.#journal.length)
       this.#journal.forget()
       return answer
     } catch (thrown) {
@@ -154,7 +154,7 @@ export class SimulatedDatabase {
     return tx
   }
 
-  /** Runs a statement within an open transaction: it sees what that one wrote, and nobody else does. */
+  /** Runs a statement within an open transaction. Its writes are visible only in the transaction. */
   within<T>(tx: OpenTransaction, work: () => T): T {
     assertOpen(tx)
     const before = [...tx.steps]
@@ -163,7 +163,7 @@ export class SimulatedDatabase {
     try {
       const answer = work()
       const made = this.#journal.since(0)
-      this.#assertRoom(made.length)
+      this.#assertDiskSpace(made.length)
       for (const { table, key } of made) if (key !== null) this.#lock(tx, `${table}:${key}`)
       tx.steps.push(...made)
       return answer
@@ -175,7 +175,7 @@ export class SimulatedDatabase {
     }
   }
 
-  /** Ends a transaction when so much has passed, unless this is called for it again by then. */
+  /** Ends a transaction after this much elapsed time, unless called for it again before. */
   endIn(tx: OpenTransaction, ms: number): void {
     tx.expiresAt = this.elapsed() + ms
     this.#later(ms, () => {
@@ -183,11 +183,11 @@ export class SimulatedDatabase {
     })
   }
 
-  /** Makes what was written in a transaction everybody's. */
+  /** Makes a transaction's writes visible to everyone. */
   commit(tx: OpenTransaction): void {
     assertOpen(tx)
     try {
-      this.#assertRoom(tx.steps.length)
+      this.#assertDiskSpace(tx.steps.length)
       for (const step of tx.steps) step.redo()
     } finally {
       this.#release(tx)
@@ -198,42 +198,42 @@ export class SimulatedDatabase {
     if (tx.isOpen) this.#release(tx)
   }
 
-  /** A process is gone, or its connections are: what it had open is rolled back, and no notice reaches it any more. */
+  /** Rolls back the transactions of a process that died or lost its connections. It gets no more notices. */
   cutOff(process: string): void {
     for (const tx of this.#open) if (tx.process === process) this.rollback(tx)
     this.#listeners.delete(process)
   }
 
-  /** Ends the transactions of a dead owner's handlers: nobody may be there, and what they have is waited for. */
+  /** Ends the handler transactions of a dead lease holder, because others wait for their locks. */
   endHandlers(process: string): void {
     for (const tx of [...this.#open])
       if (tx.process === process && tx.isHandler && !tx.isSettling) this.rollback(tx)
   }
 
-  /** The database goes down, and comes up as it was: what nobody had committed is gone, and nobody listens any more. */
+  /** Restarts the database: uncommitted changes are lost, and no process listens any more. */
   crash(): void {
     for (const tx of [...this.#open]) this.rollback(tx)
     this.#listeners.clear()
   }
 
-  /** Fills the disk: from now on every statement that writes fails. Answers how to make room again. */
+  /** Fills the disk: every write fails from now on. Returns how to free it again. */
   fill(onRefused: () => void): () => void {
     this.#fillings.add(onRefused)
     return () => this.#fillings.delete(onRefused)
   }
 
-  /** Keeps a row, or a name that is to become one, from changing until the transaction ends. */
-  hold(table: string, key: string | Serial): void {
+  /** Locks a row, or the name of a future row, until the transaction ends. */
+  lock(table: string, key: string | Serial): void {
     this.assertFree(table, key)
     if (this.#current !== null) this.#lock(this.#current, `${table}:${key}`)
   }
 
-  /** The same, unless another has it. */
-  holdIfFree(table: string, key: string | Serial): void {
-    if (!this.isHeld(table, key)) this.hold(table, key)
+  /** The same, unless another transaction has locked it. */
+  lockIfFree(table: string, key: string | Serial): void {
+    if (!this.isLocked(table, key)) this.lock(table, key)
   }
 
-  /** The same, together with others that share the lock. */
+  /** The same in shared mode. */
   share(table: string, key: string | Serial): void {
     const row = `${table}:${key}`
     const holder = this.#live(this.#locks.get(row))
@@ -243,23 +243,23 @@ export class SimulatedDatabase {
     this.#shares.set(row, (this.#shares.get(row) ?? new Set()).add(this.#current))
   }
 
-  /** Waits until no other open transaction has the row, alone or shared. */
+  /** Waits until no other open transaction has locked the row, exclusively or shared. */
   assertFree(table: string, key: string | Serial): void {
     const holder = this.#holder(`${table}:${key}`)
     if (holder !== null) throw new Blocked(holder)
   }
 
-  /** Whether another open transaction has the row to itself. */
-  isLocked(table: string, key: string | Serial): boolean {
+  /** Whether another open transaction has locked the row exclusively. */
+  isLockedExclusively(table: string, key: string | Serial): boolean {
     return this.#live(this.#locks.get(`${table}:${key}`)) !== null
   }
 
-  /** Whether another open transaction has the row, alone or shared. */
-  isHeld(table: string, key: string | Serial): boolean {
+  /** Whether another open transaction has locked the row, exclusively or shared. */
+  isLocked(table: string, key: string | Serial): boolean {
     return this.#holder(`${table}:${key}`) !== null
   }
 
-  /** Waits for those who may yet commit events that come before this number: a reader must not pass them over. */
+  /** Waits for transactions that may still commit events before this number, so that a reader does not miss them. */
   assertWhole(seq: Serial): void {
     for (const tx of this.#open) {
       const isBelow = ({ table, key }: Step) => table === 'events' && (key as Serial) <= seq
@@ -267,7 +267,7 @@ export class SimulatedDatabase {
     }
   }
 
-  /** Lets a process receive notices, until it is cut off. */
+  /** Delivers notices to a process until it is cut off. */
   listen(process: string, listener: Listener): void {
     this.#listeners.set(process, listener)
   }
@@ -280,12 +280,12 @@ export class SimulatedDatabase {
     if (this.isListening(process, listener)) this.#listeners.delete(process)
   }
 
-  /** Notifies every process that listens, also the sender itself. */
+  /** Notifies every listening process, including the sender. */
   notify(text: string): void {
     for (const [process, listener] of [...this.#listeners]) this.#notify(process, () => listener(text))
   }
 
-  /** Calls back when something is committed, until the returned function is called. */
+  /** Calls back at each commit, until the returned function is called. */
   onLogGrown(watcher: () => void): () => void {
     this.#logWatchers.add(watcher)
     return () => this.#logWatchers.delete(watcher)
@@ -296,15 +296,15 @@ export class SimulatedDatabase {
     for (const watcher of [...this.#logWatchers]) watcher()
   }
 
-  /** What a full disk is to PostgreSQL: the statement fails, and nothing of it is written. */
-  #assertRoom(steps: number): void {
+  /** A full disk as in PostgreSQL: the statement fails and writes nothing. */
+  #assertDiskSpace(steps: number): void {
     if (steps === 0 || this.#fillings.size === 0) return
     for (const onRefused of this.#fillings) onRefused()
     const full = new Error('could not extend file: No space left on device')
     throw storeFailure(Object.assign(full, { code: '53100' }), 'simulated')
   }
 
-  /** Another transaction that has the row, alone or shared. */
+  /** Another transaction that has locked the row, exclusively or shared. */
   #holder(row: string): OpenTransaction | null {
     if (this.#locks.size + this.#shares.size === 0) return null
     const holder = this.#live(this.#locks.get(row))
@@ -316,7 +316,7 @@ export class SimulatedDatabase {
     return null
   }
 
-  /** The transaction, unless it is the one whose statement is running. One that has stood still for too long is ended. */
+  /** The transaction, unless its statement is running. A transaction that has been idle for too long is ended. */
   #live(holder: OpenTransaction | undefined): OpenTransaction | null {
     if (holder === undefined || holder === this.#current) return null
     if (this.elapsed() < holder.expiresAt) return holder
@@ -340,7 +340,7 @@ export class SimulatedDatabase {
   }
 }
 
-/** A statement may still have been on its way when its transaction was ended. */
+/** A statement may still have been in transit when its transaction was ended. */
 function assertOpen(tx: OpenTransaction): void {
   if (!tx.isOpen) throw new WakefulError('store.unavailable', {})
 }

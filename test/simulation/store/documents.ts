@@ -1,7 +1,7 @@
 import type { Document, NewDocument } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 
-/** Reads a document; null where there is none. */
+/** Reads a document, or null. */
 export function documentNamed({ tables }: SimulatedDatabase, kind: string, name: string): Document | null {
   return tables.documents.get(keyOf(kind, name)) ?? null
 }
@@ -21,7 +21,7 @@ export function listDocuments(
     .slice(0, limit)
 }
 
-/** Writes a document, if the stored one has this version; null where it has not. */
+/** Writes a document if the stored one has this version; otherwise returns null. */
 export function putDocument(
   database: SimulatedDatabase,
   { kind, name, tenant, value }: NewDocument,
@@ -36,7 +36,7 @@ export function putDocument(
   return document
 }
 
-/** Removes a document; false where there is none. */
+/** Removes a document. Returns false if there is none. */
 export function removeDocument({ tables }: SimulatedDatabase, kind: string, name: string): boolean {
   return tables.documents.remove(keyOf(kind, name))
 }

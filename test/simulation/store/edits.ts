@@ -19,15 +19,15 @@ import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
-import type { Desk } from './write-batch.ts'
+import type { WriteBatch } from './write-batch.ts'
 
-/** The rows a selector means, in the order they were named, and where to go on. */
+/** The selected rows, in the order they were named, and where to continue. */
 export interface Selection {
   readonly seqs: readonly Serial[]
   readonly next: Serial | null
 }
 
-/** Looks up what an edit is about; unknown and not-yours are left out alike. */
+/** Looks up the rows of an edit. Unknown rows and those of other owners are both left out. */
 export function select(database: SimulatedDatabase, scope: Scope, which: Selector): Selection {
   const named = (name: { id: string } | { key: string }) => seqNamed(database, scope, name) ?? []
   if ('ids' in which) return { seqs: which.ids.flatMap((id) => named({ id })), next: null }
@@ -48,35 +48,39 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
   return { seqs, next: null }
 }
 
-/** Decides about the selected alarms and writes what was decided; one that is gone meanwhile is left out. */
-export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: Decide<A>): EditResult<A> {
+/** Decides about the selected alarms and writes the decisions. Alarms that are gone meanwhile are left out. */
+export function editSelected<A>(
+  batch: WriteBatch,
+  { seqs, next }: Selection,
+  decide: Decide<A>,
+): EditResult<A> {
   const results: Edited<A>[] = []
   for (const seq of seqs) {
-    desk.database.hold('alarms', seq)
-    const snapshot = snapshotAt(desk.database, seq)
+    batch.database.lock('alarms', seq)
+    const snapshot = snapshotAt(batch.database, seq)
     if (snapshot === undefined) continue
     const { change, answer } = decide(snapshot)
-    apply(desk.writes, snapshot.alarm, snapshot.timers, change, desk.context)
+    apply(batch.writes, snapshot.alarm, snapshot.timers, change, batch.context)
     results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
   return { results, next }
 }
 
-/** Lets a decision look at live alarms again, a bounded number at a time. */
+/** Reviews live alarms, a limited number at a time. */
 export function reviewSelected(
-  desk: Desk,
+  batch: WriteBatch,
   which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
 ): ReviewResult {
-  const places = 'zoned' in which ? zoned(desk.database) : naming(desk.database, which.calendarsOf)
+  const places = 'zoned' in which ? zoned(batch.database) : naming(batch.database, which.calendarsOf)
   const found = places.filter(({ place }) => place > which.after).slice(0, which.limit)
   let changed = 0
   for (const seq of new Set(found.map(({ alarm }) => alarm))) {
-    desk.database.hold('alarms', seq)
-    const snapshot = snapshotAt(desk.database, seq)
+    batch.database.lock('alarms', seq)
+    const snapshot = snapshotAt(batch.database, seq)
     const change = snapshot === undefined || snapshot.timers.length === 0 ? null : decide(snapshot)
     if (change === null) continue
-    apply(desk.writes, snapshot!.alarm, snapshot!.timers, change, desk.context)
+    apply(batch.writes, snapshot!.alarm, snapshot!.timers, change, batch.context)
     changed += 1
   }
   return { changed, next: found.length < which.limit ? null : found.at(-1)!.place }
@@ -87,7 +91,7 @@ interface Placed {
   readonly alarm: Serial
 }
 
-/** Alarms of a tenant that name calendars. */
+/** Alarms of a tenant that use calendars. */
 function naming({ tables }: SimulatedDatabase, tenant: string): Placed[] {
   return tables.alarms
     .values()
@@ -96,7 +100,7 @@ function naming({ tables }: SimulatedDatabase, tenant: string): Placed[] {
     .sort((a, b) => bySerial(a.place, b.place))
 }
 
-/** Timers that stand on a zone's wall clock. */
+/** Timers computed from a zone's wall clock. */
 function zoned({ tables }: SimulatedDatabase): Placed[] {
   return tables.timers
     .values()

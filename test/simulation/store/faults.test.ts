@@ -6,20 +6,20 @@ import { SimulatedDatabase } from './database.ts'
 import { SimulatedStore } from './store.ts'
 import { LinkLost, openWire, type Wire } from './wire.ts'
 
-/** Which statement's link breaks next, and on which way. */
+/** The statement whose connection breaks next, and in which direction. */
 interface Break {
   readonly statement: string
   readonly lost: 'there' | 'back'
 }
 
-/** A store whose links break when a test says so, and another process's store on the same database. */
+/** A store whose connections break on demand, and another process's store on the same database. */
 function setUp() {
   const clock = new SteppedClock()
   const database = new SimulatedDatabase({ now: () => clock.now() })
   const breaks: Break[] = []
-  const holds = new Map<string, () => Promise<void>>()
+  const gates = new Map<string, () => Promise<void>>()
   const wire: Wire = async (_, name, run) => {
-    await holds.get(name)?.()
+    await gates.get(name)?.()
     const [next] = breaks
     if (next?.statement !== name) return run()
     breaks.shift()
@@ -34,7 +34,7 @@ function setUp() {
     throw new Error(reason)
   }
   const bench = new Harness({ store, peer: '', transact: true }, clock, skip)
-  return { bench, store, peer, breaks, holds, database }
+  return { bench, store, peer, breaks, gates, database }
 }
 
 async function flying(bench: Harness): Promise<ClaimedTimer> {
@@ -46,7 +46,7 @@ async function flying(bench: Harness): Promise<ClaimedTimer> {
 
 const LOST = { code: 'store_unavailable' }
 
-describe('a link that breaks', () => {
+describe('a connection that breaks', () => {
   it('before a set ran leaves nothing; after it ran, the alarm', async () => {
     const { bench, store, breaks } = setUp()
     for (const [lost, total] of [
@@ -59,21 +59,21 @@ describe('a link that breaks', () => {
     }
   })
 
-  it('after a take ran leaves a flight that the next take of the same process removes', async () => {
+  it('after a claim ran leaves a batch that the next claim of the same process removes', async () => {
     const { bench, breaks, database } = setUp()
     const leases = await bench.heartbeat('one')
     await bench.alarm({ delay: '1s' })
     bench.clock.step(1_000)
     breaks.push({ statement: 'claim', lost: 'back' })
     await expect(bench.claim(leases)).rejects.toMatchObject(LOST)
-    const [unknown] = database.tables.flights.values()
+    const [unknown] = database.tables.inFlight.values()
     const { timers: takings } = await bench.claim(leases)
     expect(takings).toHaveLength(1)
-    const [known, ...others] = database.tables.flights.values()
+    const [known, ...others] = database.tables.inFlight.values()
     expect([known?.timers, others]).toEqual([unknown!.timers, []])
   })
 
-  it('after a take ran lets a cancel answer that it is firing: then the next take delivers nothing', async () => {
+  it('after a claim ran lets a cancel answer firing, and the next claim delivers nothing', async () => {
     const { bench, breaks, database } = setUp()
     const leases = await bench.heartbeat('one')
     const id = await bench.alarm({ delay: '1s' })
@@ -82,20 +82,20 @@ describe('a link that breaks', () => {
     await expect(bench.claim(leases)).rejects.toMatchObject(LOST)
     expect(await bench.cancel(id)).toBe('firing')
     expect((await bench.claim(leases)).timers).toEqual([])
-    expect(database.tables.flights.values()).toEqual([])
+    expect(database.tables.inFlight.values()).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
 
-  it('after a settle ran makes it stale when it is sent again (recorded-once)', async () => {
+  it('after a settle ran makes the repeated settle stale (recorded-once)', async () => {
     const { bench, breaks } = setUp()
-    const taking = await flying(bench)
+    const claimed = await flying(bench)
     breaks.push({ statement: 'settle', lost: 'back' })
-    await expect(bench.settle(taking, 'delivered')).rejects.toMatchObject(LOST)
-    expect((await bench.settle(taking, 'delivered')).stale).toBe(1)
-    expect(await bench.types(taking.alarm.id)).toEqual(['alarm.fired'])
+    await expect(bench.settle(claimed, 'delivered')).rejects.toMatchObject(LOST)
+    expect((await bench.settle(claimed, 'delivered')).stale).toBe(1)
+    expect(await bench.types(claimed.alarm.id)).toEqual(['alarm.fired'])
   })
 
-  it('after an acquisition is committed leaves the shard to the process, which knows at its next heartbeat', async () => {
+  it('after an acquisition committed leaves the shard to the process, which learns of it at its next heartbeat', async () => {
     const { bench, breaks, store } = setUp()
     breaks.push({ statement: 'leases.commit', lost: 'back' })
     await expect(bench.heartbeat('one')).rejects.toMatchObject(LOST)
@@ -103,7 +103,7 @@ describe('a link that breaks', () => {
     expect(await bench.heartbeat('one')).toHaveLength(2)
   })
 
-  it('after a handler’s commit ran leaves what it wrote', async () => {
+  it('after a handler’s commit ran keeps what it wrote', async () => {
     const { bench, breaks, store } = setUp()
     const { lease, alarm, timer } = await flying(bench)
     const written = bench.request({ delay: '1h' })
@@ -119,7 +119,7 @@ describe('a link that breaks', () => {
 })
 
 describe('an open transaction', () => {
-  it('of a user is seen by nobody until it commits, and never where its process is gone', async () => {
+  it('of a user is invisible until it commits, and rolled back if its process is gone', async () => {
     const { bench, store, peer, database } = setUp()
     const [kept, gone] = [bench.request({ delay: '1h' }), bench.request({ delay: '1h' })]
     const tx = await store.begin()
@@ -134,7 +134,7 @@ describe('an open transaction', () => {
     expect((await peer.stats(ANN)).total).toBe(1)
   })
 
-  it('makes others wait for the keys it has set, and then answers them with its own', async () => {
+  it('makes other sets of the same key wait, and then returns its alarm to them', async () => {
     const { bench, store, peer } = setUp()
     const tx = await store.begin()
     const first = bench.request({ delay: '1h' }, { idempotencyKey: 'i' })
@@ -145,7 +145,7 @@ describe('an open transaction', () => {
     expect([answer!.outcome, answer!.snapshot.alarm.id]).toEqual(['deduped', first.alarm.id])
   })
 
-  it('makes a reader of the log wait for the events it will bring: none is passed over', async () => {
+  it('makes a reader of the log wait for its events, so that none is missed', async () => {
     const { bench, store, peer } = setUp()
     const [one, two] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
     const tx = await store.begin()
@@ -157,43 +157,43 @@ describe('an open transaction', () => {
     expect((await read).map(({ alarmId }) => alarmId)).toEqual([one, two])
   })
 
-  it('that does not commit for long is ended by whoever takes over, and its commit is refused (fenced)', async () => {
-    const { bench, store, peer, holds } = setUp()
+  it('that does not commit for long is ended by a takeover, and its commit is rejected (fenced)', async () => {
+    const { bench, store, peer, gates } = setUp()
     const { lease, alarm, timer } = await flying(bench)
-    const hold = holdAt(holds, 'transact.commit')
+    const gate = holdBack(gates, 'transact.commit')
     const work = async () => ({ lease, alarm, timer, delivery: bench.delivery('delivered') })
     const transacted = store.transact(lease, work, bench.context)
-    await hold.reached
+    await gate.reached
     bench.clock.step(store.leaseMs)
     expect(await peer.heartbeat('two', ['app'], bench.context())).toHaveLength(1)
-    hold.go()
+    gate.go()
     await expect(transacted).rejects.toMatchObject(LOST)
     expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
   })
 
-  it('of a handler scope owner seems dead is ended by whoever takes over: nobody waits for what it has', async () => {
-    const { bench, store, peer, holds } = setUp()
+  it('of a handler whose lease holder seems dead is ended by a takeover, which waits for nothing', async () => {
+    const { bench, store, peer, gates } = setUp()
     const { lease, alarm, timer } = await flying(bench)
-    const hold = holdAt(holds, 'transact.settle')
+    const gate = holdBack(gates, 'transact.settle')
     const work = async (tx: unknown) => {
       await store.set([bench.request({ delay: '1h' }, { key: 'k' })], bench.context(), tx)
       return { lease, alarm, timer, delivery: bench.delivery('delivered') }
     }
     const transacted = store.transact(lease, work, bench.context)
-    await hold.reached
+    await gate.reached
     bench.clock.step(store.leaseMs)
     await peer.heartbeat('two', ['app'], bench.context())
     const [answer] = await peer.set([bench.request({ delay: '2h' }, { key: 'k' })], bench.context())
     expect(answer!.outcome).toBe('created')
-    hold.go()
+    gate.go()
     await expect(transacted).rejects.toMatchObject(LOST)
   })
 })
 
-/** Holds the next statement of this name until it is let go. */
-function holdAt(holds: Map<string, () => Promise<void>>, statement: string) {
+/** Holds back the next statement of this name until it is let go. */
+function holdBack(gates: Map<string, () => Promise<void>>, statement: string) {
   const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  holds.set(statement, () => {
+  gates.set(statement, () => {
     reached.resolve()
     return gone.promise
   })

@@ -9,7 +9,7 @@ import {
 import type { SimulatedDatabase } from './database.ts'
 import { type InboxRow, scopedName } from './tables.ts'
 
-/** Puts a wake, unless it is there already, or its owner has as many as allowed. */
+/** Adds a wake, unless it exists already or its owner has reached the limit. */
 export function putWake(database: SimulatedDatabase, wake: NewWake, max: number): void {
   const { tables } = database
   if (tables.inboxNames.get(scopedName(wake, wake.occurrenceId)) !== undefined) return
@@ -18,26 +18,26 @@ export function putWake(database: SimulatedDatabase, wake: NewWake, max: number)
   tables.inbox.put(seq, { ...wake, seq, tries: 0, heldUntil: 0 })
 }
 
-/** Takes the oldest that nobody holds. */
+/** Claims the oldest unclaimed wakes. */
 export function takeWakes(
   { tables }: SimulatedDatabase,
   scope: Scope,
   { now, holdMs, limit }: WakeRequest,
 ): InboxWake[] {
-  const room = new PageLimit(limit)
+  const page = new PageLimit(limit)
   const free = tables.inboxOfOwner
     .in(scopedName(scope))
     .map(({ key }) => tables.inbox.get(key)!)
     .filter(({ heldUntil }) => heldUntil <= now)
-    .filter(({ body }) => room.add(utf8Length(body)))
+    .filter(({ body }) => page.add(utf8Length(body)))
   return free.map((row) => {
-    const taken = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
-    tables.inbox.put(row.seq, taken)
-    return wakeOf(taken)
+    const claimed = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
+    tables.inbox.put(row.seq, claimed)
+    return wakeOf(claimed)
   })
 }
 
-/** Removes a wake; null where there is none of the owner's. */
+/** Removes a wake of the owner. Returns null if there is none. */
 export function removeWake(
   { tables }: SimulatedDatabase,
   scope: Scope,
@@ -53,7 +53,7 @@ export function removeWake(
   return wakeOf(row)
 }
 
-/** Deletes wakes that arrived before a moment, so many at most; answers how many. */
+/** Deletes up to `limit` wakes that arrived before a time. Returns how many. */
 export function pruneWakes({ tables }: SimulatedDatabase, arrivedBefore: number, limit: number): number {
   const old = tables.inbox
     .values()

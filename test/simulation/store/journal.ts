@@ -1,15 +1,15 @@
 import type { Serial } from '../../../src/alarm/index.ts'
 
-/** One change of one row, which can be taken back and made again. */
+/** A change of one row that can be undone and redone. */
 export interface Step {
   readonly table: string
-  /** Null where several transactions may change it at once: a sum. */
+  /** Null for sums, which several transactions may change at once. */
   readonly key: string | Serial | null
   undo(): void
   redo(): void
 }
 
-/** What the statement under way has changed, so that it leaves nothing behind when it fails. */
+/** The changes of the current statement, so that they can be undone if it fails. */
 export class Journal {
   #steps: Step[] = []
 
@@ -21,17 +21,17 @@ export class Journal {
     this.#steps.push(step)
   }
 
-  /** What was changed since the journal had this length. */
+  /** The changes since the journal had this length. */
   since(length: number): readonly Step[] {
     return this.#steps.slice(length)
   }
 
-  /** Takes back all that was changed since the journal had this length, the last first. */
+  /** Undoes all changes since the journal had this length, the last first. */
   undoTo(length: number): void {
     while (this.#steps.length > length) this.#steps.pop()!.undo()
   }
 
-  /** What was changed stays. */
+  /** Keeps the changes. */
   forget(): void {
     this.#steps = []
   }

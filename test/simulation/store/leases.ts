@@ -11,16 +11,16 @@ import type {
 } from '../../../src/stores/sharded/index.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
-import { recoverFlights } from './settle.ts'
+import { recoverBatches } from './settle.ts'
 import type { ShardRow } from './tables.ts'
 import type { OpenTransaction } from './transaction.ts'
 import { Writes } from './writes.ts'
 
-/** How long a transaction may stand still between two statements before the server ends it. */
+/** How long a transaction may be idle between two statements before the server ends it. */
 const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
 
-/** What a transaction that edits shards leaves to its store: it commits, and notifies the others of what wakes. */
+/** What a lease transaction needs from its store: commit, and notify other processes of wakes. */
 export type CommitLeases = (tx: OpenTransaction, freesShards: boolean) => Promise<void>
 
 /** The statements of the lease protocol, in memory. */
@@ -38,7 +38,7 @@ export class SimulatedLeaseStatements implements LeaseStatements {
   }
 
   shardsOf(process: string): Promise<readonly LeasedShard[]> {
-    return this.#connection.send('heartbeat.shards', () => this.#connection.database.shardsHeldBy(process))
+    return this.#connection.send('heartbeat.shards', () => this.#connection.database.shardsOfProcess(process))
   }
 
   async leaseTransaction<T>(work: (transaction: LeaseTransaction) => Promise<T>): Promise<T> {
@@ -51,7 +51,7 @@ export class SimulatedLeaseStatements implements LeaseStatements {
         await this.#commit(tx, transaction.freesShards)
         return answer
       } catch (thrown) {
-        // Where the link broke, the server does not know: it keeps the locks until the transaction has stood still for long.
+        // If the connection broke, the server does not know: it keeps the locks until the idle timeout.
         if (!isBroken(thrown)) database.rollback(tx)
         if (!isContention((thrown as Error).cause ?? thrown) || attempts >= ATTEMPTS_MAX) throw thrown
       }
@@ -88,7 +88,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
         (!ignoresLeases && row.leaseUntil <= database.now()) ||
         silent.some((each) => each.process === row.process && each.heartbeats === row.heartbeats)
       const isLocked = (row: OtherProcess) =>
-        database.isHeld('processes', row.process) || database.isHeld('process_keys', row.process)
+        database.isLocked('processes', row.process) || database.isLocked('process_keys', row.process)
       const dead = processes
         .values()
         .filter((row) => row.process !== process && isDead(row) && !isLocked(row))
@@ -118,7 +118,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   recoverInFlight(shards: readonly number[], context: Context): Promise<void> {
     return this.#send('acquire.recover', (database) => {
       const writes = new Writes(database)
-      recoverFlights({ database, writes, context }, shards)
+      recoverBatches({ database, writes, context }, shards)
       writes.finish(this.#tx)
     })
   }
@@ -127,7 +127,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
     return this.#send('acquire.remove_dead', (database) => {
       for (const process of dead) {
         database.endHandlers(process)
-        if (database.shardsHeldBy(process).length === 0) database.tables.processes.remove(process)
+        if (database.shardsOfProcess(process).length === 0) database.tables.processes.remove(process)
       }
     })
   }
@@ -135,10 +135,10 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   giveUpIdle(_process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
     return this.#send('give_up', (database) => {
       const isIdle = ({ shard }: Lease) =>
-        database.tables.flightsOfShard.in(shard).length === 0 && !isLocked(database, shard)
-      const given = leases.filter((lease) => database.isHolder(lease) && isIdle(lease)).slice(0, count)
-      for (const lease of given) free(database, lease)
-      return new Set(given.map(({ shard }) => shard))
+        database.tables.batchesOfShard.in(shard).length === 0 && !isLocked(database, shard)
+      const released = leases.filter((lease) => database.isHolder(lease) && isIdle(lease)).slice(0, count)
+      for (const lease of released) free(database, lease)
+      return new Set(released.map(({ shard }) => shard))
     })
   }
 
@@ -150,7 +150,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
       for (const process of processes) {
         const row = tables.processes.get(process)
         if (row === undefined) continue
-        const left = database.shardsHeldBy(process)
+        const left = database.shardsOfProcess(process)
         const pools = row.pools.filter((pool) => left.some((shard) => shard.pool === pool))
         if (left.length === 0) tables.processes.remove(process)
         else tables.processes.put(process, { ...row, pools })
@@ -168,7 +168,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   }
 }
 
-/** Sends a heartbeat; `check` is made by the server first. */
+/** Sends a heartbeat. The server runs `check` first. */
 export function heartbeat(
   connection: Connection,
   request: HeartbeatRequest,
@@ -179,7 +179,7 @@ export function heartbeat(
   return connection.send('heartbeat', () =>
     database.atomic(() => {
       check()
-      // A statement that waits for a lock goes on with what it saw when it began.
+      // A statement that waits for a lock continues with the snapshot from its start.
       snapshot ??= look(database, request)
       return { ...snapshot, ...renew(database, request) }
     }),
@@ -188,7 +188,7 @@ export function heartbeat(
 
 /** Whether a settle, an edit or a takeover has locked the shard. */
 function isLocked(database: SimulatedDatabase, shard: number): boolean {
-  return database.isHeld('shards', shard) || database.isHeld('shard_edits', shard)
+  return database.isLocked('shards', shard) || database.isLocked('shard_edits', shard)
 }
 
 type Seen = Pick<HeartbeatResult, 'shards' | 'others' | 'nextWakes'>
@@ -205,11 +205,11 @@ function look(database: SimulatedDatabase, { process, pools, wakesFrom }: Heartb
   }
 }
 
-/** Renews the process's lease, when whoever takes over from it has ended. */
+/** Renews the process's lease once a concurrent takeover has ended. */
 function renew(database: SimulatedDatabase, { process, pools, leaseMs }: HeartbeatRequest) {
   const { processes } = database.tables
   const now = database.now()
-  // A row that was removed and made anew must not look like the old one.
+  // A row that was removed and created anew must not look like the old one.
   const row = processes.get(process) ?? newCounts(database)
   processes.put(process, {
     process,
@@ -226,7 +226,7 @@ function newCounts(database: SimulatedDatabase): { readonly heartbeats: number; 
   return { heartbeats: from, takeovers: from }
 }
 
-/** Who runs the clock of each shard. A process whose lease has ended runs none. */
+/** The lease holder of each shard. A process whose lease has ended holds none. */
 export function readShards(
   database: SimulatedDatabase,
   counts: CountOption,

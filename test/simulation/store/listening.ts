@@ -14,7 +14,7 @@ import { LinkLost } from './wire.ts'
 
 const LOG_RETRY_MS = 200
 
-/** LISTEN, and the heartbeat, in memory. */
+/** LISTEN and the heartbeat, in memory. */
 export class SimulatedListening implements ListenStatements {
   readonly canListen = true
   readonly isBroken = isBroken
@@ -33,7 +33,7 @@ export class SimulatedListening implements ListenStatements {
   }
 }
 
-/** Notices travel over the wire like everything else. Where one is lost on its way, the connection is. */
+/** Notices travel over the wire like statements. If one is lost, the connection is lost. */
 class SimulatedListenConnection implements ListenConnection {
   readonly #connection: Connection
   readonly #callbacks: ListenCallbacks
@@ -71,14 +71,14 @@ class SimulatedListenConnection implements ListenConnection {
     }
   }
 
-  /** A server that has closed the connection answers so. */
+  /** The answer of a server that has closed the connection. */
   #assertListening(): void {
     const { database, process } = this.#connection
     if (!database.isListening(process, this.#receive)) throw new LinkLost('the server closed the connection')
   }
 }
 
-/** Calls back when the log has grown, as a poll finds it: one that fails is tried again. */
+/** Polls whether the log has grown and calls back. A failed poll is repeated. */
 export function watchLog(connection: Connection, timers: Timers, onGrown: () => void): () => void {
   const { database } = connection
   let isWatching = true
@@ -108,8 +108,8 @@ export function watchLog(connection: Connection, timers: Timers, onGrown: () => 
 }
 
 /**
- * The database's clock as a process knows it, which tells of every sample that edits it. Who sleeps by it need not look
- * once a second: days of virtual time pass in a few steps.
+ * The database's clock as a process knows it, with a callback for every new sample. Sleeping processes need not poll it
+ * every second, so days of virtual time pass in a few steps.
  */
 export class SteppingClock extends DatabaseClock {
   readonly #listeners = new Set<() => void>()
@@ -126,7 +126,7 @@ export class SteppingClock extends DatabaseClock {
   }
 }
 
-/** The timers of a simulated process: those of its clock. */
+/** The timers of a simulated process, by its clock. */
 export function timersOf(clock: Clock): Timers {
   return {
     soon: (call) => void clock.turn().then(call),

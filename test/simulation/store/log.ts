@@ -19,7 +19,7 @@ export interface LogQuery {
   readonly alarmId?: string
 }
 
-/** Reads the log after a place, oldest first: one owner's, or one alarm's. */
+/** Reads one owner's or one alarm's log after a position, oldest first. */
 export function readEvents(database: SimulatedDatabase, scope: Scope, query: LogQuery): LogEvent[] {
   const { tables } = database
   if (query.alarmId === undefined) {
@@ -37,17 +37,17 @@ function page(
   { after, limit }: LogQuery,
 ): LogEvent[] {
   const from = index.upTo(group, after)
-  const room = new PageLimit(limit, LOG_BYTES_MAX)
+  const page = new PageLimit(limit, LOG_BYTES_MAX)
   const events = index
     .in(group)
     .slice(from, from + limit)
-    .filter(({ key }) => room.add(utf8Length(database.tables.events.get(key)!.data)))
+    .filter(({ key }) => page.add(utf8Length(database.tables.events.get(key)!.data)))
   const last = events.at(-1)
   if (last !== undefined) database.assertWhole(last.key)
   return events.map(({ key }) => read(database, key))
 }
 
-/** Reads one alarm's newest events, oldest of them first. */
+/** Reads one alarm's newest events, oldest first. */
 export function newestEvents(database: SimulatedDatabase, alarm: Serial, limit: number): LogEvent[] {
   if (limit === 0) return []
   return database.tables.eventsOfAlarm
@@ -62,13 +62,13 @@ function read({ tables }: SimulatedDatabase, seq: Serial): LogEvent {
   return eventOf({ ...row, alarm_id: about?.id ?? null, key: about?.key ?? null })
 }
 
-/** The newest place in the log. */
+/** The newest position in the log. */
 export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined {
   const last = tables.allEvents.in(ALL).at(-1)
   return last && tables.events.get(last.key)
 }
 
-/** Appends an event that a user caught elsewhere. */
+/** Appends an event that a user recorded. */
 export function appendEvent(database: SimulatedDatabase, scope: Scope, event: UserEvent): LogEvent {
   const seq = database.next('events')
   const { correlationId, ...rest } = event
@@ -87,11 +87,11 @@ export function appendEvent(database: SimulatedDatabase, scope: Scope, event: Us
   return read(database, seq)
 }
 
-/** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
+/** How far pruning has scanned the log. Events before it belong to live alarms or are gone. */
 const PRUNED_TO = 'pruned_to'
 const EVENTS_LOOKED_AT_MAX = 5_000
 
-/** Deletes ended alarms with their events, oldest first, and wakes that nobody fetched: walks the log from where it was left. */
+/** Deletes ended alarms with their events, and unclaimed wakes, oldest first. Continues where it stopped. */
 export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
   const { tables } = database
   const place = serialOf(tables.facts.get(PRUNED_TO) ?? '0')
@@ -99,7 +99,7 @@ export function prune(database: SimulatedDatabase, endedBefore: number, limit: n
   let [reached, pruned]: [Serial, number] = [place, 0]
   for (const { key } of tables.allEvents.in(ALL).slice(from, from + EVENTS_LOOKED_AT_MAX)) {
     const event = tables.events.get(key)
-    // One that is gone went with its alarm, at an earlier event of this page.
+    // It was deleted with its alarm, at an earlier event of this page.
     if (event !== undefined && (event.at >= endedBefore || pruned >= limit)) break
     reached = key
     if (event === undefined || !isPrunable(database, event.alarm, endedBefore)) continue
@@ -110,7 +110,7 @@ export function prune(database: SimulatedDatabase, endedBefore: number, limit: n
   return pruned + pruneWakes(database, endedBefore, limit - pruned)
 }
 
-/** An alarm that ended is met again at its last event: by then it is old enough, or not. */
+/** An ended alarm is met again at its last event, which decides whether it is old enough. */
 function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBefore: number): boolean {
   if (alarm === null || (tables.outcomes.get(alarm)?.status ?? null) === null) return false
   return tables.events.get(tables.eventsOfAlarm.in(alarm).at(-1)!.key)!.at < endedBefore

@@ -1,12 +1,12 @@
 import { LAST_SERIAL, type Serial } from '../../../src/alarm/index.ts'
 
-/** A row's place in an index. */
+/** A row's position in an index. */
 export interface Place<A extends Serial> {
   readonly at: A
   readonly key: Serial
 }
 
-/** The rows of a table in groups, each in the order of a number, and of their keys where it is the same. */
+/** The rows of a table in groups, each ordered by a number and then by key. */
 export class OrderedIndex<R, A extends Serial = Serial> {
   readonly #groupOf: (row: R) => string | Serial | null
   readonly #orderOf: (row: R) => A
@@ -18,12 +18,12 @@ export class OrderedIndex<R, A extends Serial = Serial> {
     this.#orderOf = orderOf
   }
 
-  /** The places of a group, in order. */
+  /** The entries of a group, in order. */
   in(group: string | Serial): readonly Place<A>[] {
     return this.#groups.get(group) ?? NONE
   }
 
-  /** How many places of a group come before this one, or are it. */
+  /** How many entries of a group come before this one, or are it. */
   upTo(group: string | Serial, at: A, key: Serial = LAST_SERIAL): number {
     return search(this.in(group), { at, key })
   }
@@ -48,7 +48,7 @@ export class OrderedIndex<R, A extends Serial = Serial> {
 
 const NONE: readonly never[] = []
 
-/** How many places come before this one, or are it. */
+/** How many entries come before this one, or are it. */
 function search(places: readonly Place<Serial>[], place: Place<Serial>): number {
   let [low, high] = [0, places.length]
   while (low < high) {

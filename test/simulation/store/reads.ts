@@ -23,12 +23,12 @@ import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
 
-/** What can be asked of a simulated store without changing anything: one statement each. */
+/** The reads of a simulated store, one statement each. */
 export abstract class SimulatedReads implements Omit<StoreReads, 'nextWakeAt'> {
   abstract readonly leaseMs: number
   abstract readonly heartbeatMs: number
   protected readonly connection: Connection
-  /** The copy of the calendars that this process keeps fresh. */
+  /** This process's cached calendars. */
   #calendars: readonly CalendarRow[] = []
 
   constructor(connection: Connection) {

@@ -15,7 +15,7 @@ import { putWake, removeWake, takeWakes } from './inbox.ts'
 import { appendEvent, prune } from './log.ts'
 import { SimulatedReads } from './reads.ts'
 
-/** What is written beside the alarms and their timers: one statement each, which wakes nobody. */
+/** Writes other than alarms and timers: one statement each, without notices. */
 export abstract class SimulatedRecords extends SimulatedReads {
   putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
     return this.atomic('put_document', () => putDocument(this.database, document, now, version))
@@ -63,7 +63,7 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('prune', () => prune(this.database, endedBefore, limit))
   }
 
-  /** Runs work in a statement that is a transaction of its own. */
+  /** Runs work in a statement that is its own transaction. */
   protected atomic<T>(name: string, work: () => T): Promise<T> {
     return this.connection.send(name, () => {
       const answer = this.database.atomic(work)

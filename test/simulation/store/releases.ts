@@ -2,7 +2,7 @@ import type { Lease, WaitingFilter } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { TimerRow } from './tables.ts'
 
-/** Puts back what waits in these shards, so many at most; answers how many. */
+/** Releases up to `limit` waiting timers of these shards. Returns how many. */
 export function releaseWaiting(
   database: SimulatedDatabase,
   leases: readonly Lease[],
@@ -16,26 +16,26 @@ export function releaseWaiting(
     .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
     .map(({ key }) => tables.timers.get(key)!)
     .filter((row) => isMeant(row, which))
-  const isHeld = !('handler' in which)
-  // The longest held first. They forget that they were held.
-  if (isHeld) waiting.sort((a, b) => a.timer.scheduledFor - b.timer.scheduledFor)
+  const isPaused = !('handler' in which)
+  // The longest paused first. They no longer count as paused.
+  if (isPaused) waiting.sort((a, b) => a.timer.scheduledFor - b.timer.scheduledFor)
   const released = waiting.slice(0, limit)
   for (const row of released) {
     const timer = { ...row.timer, wakeAt: row.timer.scheduledFor }
-    tables.timers.put(timer.id, { ...row, timer: isHeld ? { ...timer, waiting: null } : timer })
+    tables.timers.put(timer.id, { ...row, timer: isPaused ? { ...timer, waiting: null } : timer })
   }
   return released.length
 }
 
-/** The names of the targets of what is held in these shards. */
+/** The target names of paused timers in these shards. */
 export function heldTargets(
   { tables }: SimulatedDatabase,
   leases: readonly Lease[],
   limit: number,
 ): string[] {
   const rows = leases.flatMap(({ shard }) => tables.due.in(shard)).map(({ key }) => tables.timers.get(key)!)
-  const held = rows.filter(({ timer }) => timer.waiting === 'operator_pause')
-  return [...new Set(held.map(({ target }) => target))].slice(0, limit)
+  const paused = rows.filter(({ timer }) => timer.waiting === 'operator_pause')
+  return [...new Set(paused.map(({ target }) => target))].slice(0, limit)
 }
 
 function isMeant({ tenant, target, timer }: TimerRow, which: WaitingFilter): boolean {

@@ -5,7 +5,7 @@ import { calendarNamed } from './calendars.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'
 
-/** The row of an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+/** The row of an alarm by id or key, or undefined if this owner has none (promise: isolated). */
 export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): Serial | undefined {
   if ('id' in name) {
     const seq = tables.alarmIds.get(name.id)
@@ -17,7 +17,7 @@ export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: Alar
   return tables.alarmIdempotencyKeys.get(key) ?? tables.idempotencyKeys.get(key)
 }
 
-/** Reads an alarm with the calendars that its rule names. */
+/** Reads an alarm with the calendars of its rule. */
 export function alarmAt(database: SimulatedDatabase, seq: Serial): StoredAlarm | undefined {
   const alarm = database.tables.alarms.get(seq)
   if (alarm === undefined) return undefined
@@ -31,7 +31,7 @@ export function timersOf({ tables }: SimulatedDatabase, seq: Serial): Timer[] {
   return tables.timersOfAlarm.in(seq).map(({ key }) => tables.timers.get(key)!.timer)
 }
 
-/** Reads all that is known of an alarm. */
+/** Reads an alarm with its timers and calendars. */
 export function snapshotAt(database: SimulatedDatabase, seq: Serial): StoredSnapshot | undefined {
   const alarm = alarmAt(database, seq)
   if (alarm === undefined) return undefined
@@ -40,9 +40,9 @@ export function snapshotAt(database: SimulatedDatabase, seq: Serial): StoredSnap
   return { alarm, timers, outcome: database.tables.outcomes.get(seq) ?? null, inFlight }
 }
 
-/** Whether an owner has recorded the timer as being delivered. */
+/** Whether the timer is recorded as in flight. */
 function isFlying({ tables }: SimulatedDatabase, { id, version, shard }: Timer): boolean {
-  return tables.flightsOfShard
+  return tables.batchesOfShard
     .in(shard)
-    .some(({ key }) => tables.flights.get(key)!.timers.some((each) => each[0] === id && each[1] === version))
+    .some(({ key }) => tables.inFlight.get(key)!.timers.some((each) => each[0] === id && each[1] === version))
 }

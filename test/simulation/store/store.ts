@@ -35,27 +35,30 @@ import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
 import { OpenTransaction } from './transaction.ts'
 import { openWire, type Wire } from './wire.ts'
-import type { Desk } from './write-batch.ts'
+import type { WriteBatch } from './write-batch.ts'
 import { Writes } from './writes.ts'
 
-/** How a process's simulated store is opened. */
+/** Options of a process's simulated store. */
 export interface SimulatedStoreOptions {
   readonly database: SimulatedDatabase
-  /** The process, by a name that no other has or had. */
+  /** The unique name of the process, never reused. */
   readonly process: string
-  /** The process's own clock. */
+  /** The process's clock. */
   readonly clock: Clock
-  /** Whether that clock is the authority, instead of the database's as it is known here. */
+  /** Whether that clock is authoritative, instead of the database's. */
   readonly clockIsAuthority?: boolean
   readonly wire?: Wire
   readonly leaseMs?: number
   readonly heartbeatMs?: number
 }
 
-/** How long a handler's settle may wait for its commit before others take its rows: nobody may be there any more. */
+/** How long a handler's settle may wait for its commit before others end it: its process may be dead. */
 const SETTLING_MS_MAX = 4_000
 
-/** One process's view of a simulated database, shaped as the PostgreSQL store: many processes, each the owner of some shards. */
+/**
+ * One process's view of a simulated database, modelled on the PostgreSQL store: many processes, each holding some
+ * shards.
+ */
 export class SimulatedStore extends SimulatedRecords implements Store {
   readonly #protocol: ShardedProtocol
 
@@ -88,12 +91,12 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#protocol.heartbeatMs
   }
 
-  /** The time by which alarms fire. */
+  /** The clock by which alarms fire. */
   get clock(): Clock {
     return this.#protocol.clock
   }
 
-  /** Measures the clock and reads the calendars, before anything else is done. */
+  /** Samples the clock and reads the calendars. Call it first. */
   async open(): Promise<this> {
     await this.#protocol.open()
     await this.readCalendars()
@@ -101,7 +104,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   async set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
-    return this.#write('set', context, (desk) => setAll(desk, requests), openOf(tx))
+    return this.#write('set', context, (batch) => setAll(batch, requests), openOf(tx))
   }
 
   async edit<A>(
@@ -116,7 +119,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const selection = await this.connection.send('edit.select', () =>
       open === undefined ? look() : this.database.within(open, look),
     )
-    return this.#write('edit.commit', context, (desk) => editSelected(desk, selection, decide), open)
+    return this.#write('edit.commit', context, (batch) => editSelected(batch, selection, decide), open)
   }
 
   heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
@@ -133,11 +136,13 @@ export class SimulatedStore extends SimulatedRecords implements Store {
 
   async settle(
     settlements: readonly Settlement[],
-    landed: readonly InFlightBatch[],
+    acknowledged: readonly InFlightBatch[],
     context: Context,
   ): Promise<SettleResult> {
-    const settled = await this.#write('settle', context, (desk) => settleAll(desk, settlements, landed))
-    this.#protocol.acknowledged(landed)
+    const settled = await this.#write('settle', context, (batch) =>
+      settleAll(batch, settlements, acknowledged),
+    )
+    this.#protocol.acknowledged(acknowledged)
     return settled
   }
 
@@ -156,18 +161,18 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       const settled = await this.#write(
         'transact.settle',
         context(),
-        (desk) => settleHeld(desk, tx, settlement),
+        (batch) => settleIn(batch, tx, settlement),
         tx,
       )
       if (settled.lost.length === 0 && settled.stale === 0) await this.#commit('transact.commit', tx)
       return settled
     } finally {
-      // A server does so too, when the connection is gone.
+      // As a server does when the connection is gone.
       database.rollback(tx)
     }
   }
 
-  /** Opens a transaction of a user's own. Calls are made in it with `{ tx }`, and it is ended by `commit` or `rollback`. */
+  /** Opens a user's transaction. Pass it to calls as `{ tx }`, and end it with `commit` or `rollback`. */
   begin(): Promise<OpenTransaction> {
     const { database, connection } = this
     return connection.send('begin', () => database.begin(connection.process))
@@ -202,7 +207,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
   ): Promise<ReviewResult> {
-    return this.#write('review', context, (desk) => reviewSelected(desk, which, decide))
+    return this.#write('review', context, (batch) => reviewSelected(batch, which, decide))
   }
 
   putCalendar(tenant: string, calendar: NewCalendar): Promise<HolidayCalendar> {
@@ -229,11 +234,11 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     this.database.cutOff(this.connection.process)
   }
 
-  /** Runs work in a statement of its own, or within an open transaction, notifies others of what it wrote, and notes it. */
+  /** Runs work in its own statement or in an open transaction, and notifies other processes of its writes. */
   async #write<T>(
     name: string,
     context: Context,
-    work: (desk: Desk) => T,
+    work: (batch: WriteBatch) => T,
     tx?: OpenTransaction,
     lockMsMax?: number,
   ): Promise<T> {
@@ -254,7 +259,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     try {
       return await connection.send(name, run, tx, lockMsMax)
     } finally {
-      // Also where the answer is lost: it may have been carried out.
+      // Also if the answer is lost: the statement may have run.
       if (tx === undefined) this.#protocol.noteWakes(writes.wakes)
     }
   }
@@ -287,7 +292,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     }
   }
 
-  /** Edits the calendars, notifies the others, and reads them itself before it answers. */
+  /** Edits the calendars, notifies the other processes, and reloads them before it returns. */
   async #editCalendars<T>(name: string, work: () => T): Promise<T> {
     const answer = await this.connection.send(name, () => {
       const done = this.database.atomic(work)
@@ -298,7 +303,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return answer
   }
 
-  /** Notifies other processes of what falls due before their next heartbeat, and of the log. */
+  /** Notifies other processes of timers due before their next heartbeat, and of new log records. */
   #notify(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): void {
     const notice = this.#protocol.noticeFor(wakes, isUserTransaction)
     if (notice !== null) this.database.notify(notice)
@@ -306,13 +311,13 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 }
 
-/** Settles in the handler's own transaction. The shard is kept from being taken over until it is committed. */
-function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): SettleResult {
-  desk.database.endIn(tx, SETTLING_MS_MAX)
-  return settleAll(desk, [settlement], [])
+/** Settles in the handler's transaction. The shard cannot be taken over until the commit. */
+function settleIn(batch: WriteBatch, tx: OpenTransaction, settlement: Settlement): SettleResult {
+  batch.database.endIn(tx, SETTLING_MS_MAX)
+  return settleAll(batch, [settlement], [])
 }
 
-/** The open transaction a call is to be made in, or why it cannot be. */
+/** The open transaction of a call, or an error if it is not one. */
 function openOf(tx: unknown): OpenTransaction | undefined {
   if (tx === undefined || (tx instanceof OpenTransaction && tx.isOpen)) return tx
   throw new WakefulError('tx.invalid', { detail: 'must be an open transaction of the simulated database' })

@@ -1,16 +1,16 @@
 import type { Serial } from '../../../src/alarm/index.ts'
 import type { Journal } from './journal.ts'
 
-/** What a table asks before a row is changed: whether another transaction has it. */
+/** Checked before a row is changed: whether another transaction has locked it. */
 export type AssertFree = (table: string, key: string | Serial) => void
 
-/** What keeps up with a table's rows. */
+/** An index that follows a table's rows. */
 export interface Index<K, R> {
   add(key: K, row: R): void
   remove(key: K, row: R): void
 }
 
-/** Rows by key. A row is never changed in place: it is put anew. */
+/** Rows by key. A row is never changed in place, but replaced. */
 export class Table<K extends string | Serial, R> {
   readonly #name: string
   readonly #journal: Journal
@@ -45,7 +45,7 @@ export class Table<K extends string | Serial, R> {
     this.#write(key, row)
   }
 
-  /** Answers whether there was such a row. */
+  /** Returns whether the row existed. */
   remove(key: K): boolean {
     if (!this.#rows.has(key)) return false
     this.#write(key, undefined)
@@ -76,7 +76,7 @@ export class Table<K extends string | Serial, R> {
   }
 }
 
-/** Rows by a name that only one of them has. */
+/** Rows by a unique name. */
 export class NameIndex<K, R> implements Index<K, R> {
   readonly #nameOf: (row: R) => string | null
   readonly #keys = new Map<string, K>()

@@ -5,7 +5,7 @@ import type { Journal } from './journal.ts'
 import { OrderedIndex } from './ordered-index.ts'
 import { type AssertFree, NameIndex, Table } from './table.ts'
 
-/** A timer, and what is known of its alarm without looking there. */
+/** A timer, with the fields of its alarm needed for claims. */
 export interface TimerRow extends Scope {
   readonly alarm: Serial
   /** The name of the alarm's target. */
@@ -13,7 +13,7 @@ export interface TimerRow extends Scope {
   readonly timer: Timer
 }
 
-export interface FlightRow {
+export interface InFlightRow {
   readonly shard: number
   readonly epoch: number
   /** Ids and versions. */
@@ -39,22 +39,22 @@ export interface ProcessRow {
 export interface CalendarRow {
   readonly tenant: string
   readonly calendar: HolidayCalendar
-  /** The version by which the alarms that name it stand. */
+  /** The calendar version that its alarms use. */
   readonly reviewed: number
 }
 
-/** A wake, and until when whoever has taken it may answer. */
+/** A wake, and until when its claim lasts. */
 export type InboxRow = InboxWake & { readonly seq: Serial; readonly heldUntil: number }
 
-/** A row of the log; its alarm's id and key are looked up where it is read. */
+/** A row of the log. Its alarm's id and key are looked up on reading. */
 export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: Serial | null }
 
-/** A name that two owners may use for different things. */
+/** A name that is unique within an owner. */
 export function scopedName({ tenant, owner }: Scope, name = ''): string {
   return JSON.stringify([tenant, owner, name])
 }
 
-/** All tables of the simulated database, with what finds their rows. */
+/** All tables of the simulated database, with their indexes. */
 export class Tables {
   readonly alarms: Table<Serial, StoredAlarm>
   readonly alarmIds = new NameIndex<Serial, StoredAlarm>((alarm) => alarm.id)
@@ -68,19 +68,19 @@ export class Tables {
     (alarm) => scopedName(alarm),
     (alarm) => alarm.seq,
   )
-  /** Idempotency keys that an upsert has replaced, and whose they were. */
+  /** Idempotency keys replaced by an upsert, with their owners. */
   readonly idempotencyKeys: Table<string, Serial>
   readonly timers: Table<Serial, TimerRow>
   readonly timersOfAlarm = new OrderedIndex<TimerRow>(
     (row) => row.alarm,
     (row) => row.timer.id,
   )
-  /** What waits in each shard, by when it wakes. */
+  /** Waiting timers of each shard, by wake time. */
   readonly due = new OrderedIndex<TimerRow, number>(
     ({ timer }) => (timer.wakeAt === null ? null : timer.shard),
     ({ timer }) => timer.wakeAt!,
   )
-  /** What each owner's alarms wait for, by when it wakes. */
+  /** Waiting timers of each owner, by wake time. */
   readonly upcoming = new OrderedIndex<TimerRow, number>(
     (row) => (row.timer.wakeAt === null ? null : scopedName(row)),
     ({ timer }) => timer.wakeAt!,
@@ -96,9 +96,9 @@ export class Tables {
     () => ALL,
     (event) => event.seq,
   )
-  readonly flights: Table<Serial, FlightRow>
-  readonly flightsOfShard = new OrderedIndex<FlightRow>(
-    (flight) => flight.shard,
+  readonly inFlight: Table<Serial, InFlightRow>
+  readonly batchesOfShard = new OrderedIndex<InFlightRow>(
+    (batch) => batch.shard,
     () => 0,
   )
   readonly shards: Table<number, ShardRow>
@@ -124,7 +124,7 @@ export class Tables {
     this.timers = new Table('timers', around, [this.timersOfAlarm, this.due, this.upcoming])
     this.outcomes = new Table('outcomes', around)
     this.events = new Table('events', around, [this.eventsOfOwner, this.eventsOfAlarm, this.allEvents])
-    this.flights = new Table('flights', around, [this.flightsOfShard])
+    this.inFlight = new Table('inFlight', around, [this.batchesOfShard])
     this.shards = new Table('shards', around)
     this.processes = new Table('processes', around)
     this.calendars = new Table('calendars', around)
@@ -134,5 +134,5 @@ export class Tables {
   }
 }
 
-/** The one group of an index over a whole table. */
+/** The single group of an index over a whole table. */
 export const ALL = 'all'

@@ -1,7 +1,7 @@
 import { contention } from '../../../src/stores/postgres/connection/errors.ts'
 import type { Step } from './journal.ts'
 
-/** A statement needs a row that another open transaction has: it waits for that one's end. */
+/** Thrown if a statement needs a row that another open transaction has locked. It waits for that transaction. */
 export class Blocked extends Error {
   override readonly name = 'Blocked'
   readonly by: OpenTransaction
@@ -12,28 +12,28 @@ export class Blocked extends Error {
   }
 }
 
-/** How a transaction is begun. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Whether it is a handler's: whoever takes over from a dead process ends it, until it settles. */
+  /** Whether it belongs to a handler. A takeover from a dead process ends it, unless it has settled. */
   readonly isHandler?: boolean
-  /** How long it may stand still between two statements. */
+  /** How long it may be idle between two statements. */
   readonly idleMsMax?: number
 }
 
 /**
- * A transaction that stays open over several statements: a transactional handler's, a user's own, or one that edits shards. What it wrote is
- * kept as steps: its own statements see them made, nobody else does.
+ * A transaction over several statements: of a transactional handler, a user, or the lease protocol. Its writes are kept
+ * as changes that only its own statements see applied.
  */
 export class OpenTransaction {
   readonly process: string
   readonly isHandler: boolean
   readonly idleMsMax: number | undefined
   readonly steps: Step[] = []
-  /** The rows it has, by name: others wait for them. */
+  /** The rows it has locked, by name. */
   readonly rows = new Set<string>()
   /** The earliest wake it wrote, by shard. */
   readonly wakes = new Map<number, number>()
-  /** By what passes at the database: from then on whoever needs its rows ends it. */
+  /** Its idle timeout, in elapsed time. After it, a transaction that needs its rows ends it. */
   expiresAt = Number.POSITIVE_INFINITY
   readonly ended: Promise<void>
   #end: () => void
@@ -63,13 +63,13 @@ export class OpenTransaction {
     this.#end()
   }
 
-  /** Waits for another to end; refused where that one waits for this one. */
+  /** Waits for another transaction. Rejected if that one waits for this one (deadlock). */
   async waitFor(other: OpenTransaction): Promise<void> {
     for (let each: OpenTransaction | null = other; each !== null; each = each.#waitsFor) {
       if (each === this) throw contention('deadlock detected')
     }
     this.#waitsFor = other
-    // It does not stand still, it waits.
+    // Waiting for a lock is not idleness.
     this.expiresAt = Number.POSITIVE_INFINITY
     await other.ended
     this.#waitsFor = null

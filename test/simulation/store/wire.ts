@@ -1,14 +1,14 @@
 /**
- * What lies between a process and the database. Every statement goes through it, so that a simulation can delay it, fail
- * it before it ran (nothing happened), or lose its answer after it ran (half done). A throw of `run` is the database's own
- * answer, and is handed on as it is.
+ * The connection between a process and the database. Every statement goes through it, so a simulation can delay it,
+ * fail it before it ran, or lose its response after it ran. An error thrown by `run` is the database's response and is
+ * passed on.
  */
 export type Wire = <T>(process: string, name: string, run: () => T) => Promise<T>
 
-/** A wire without faults: it answers at once. */
+/** A wire without faults or delays. */
 export const openWire: Wire = async (_process, _name, run) => run()
 
-/** The link broke: nobody knows whether the statement ran. */
+/** The connection broke. Whether the statement ran is unknown. */
 export class LinkLost extends Error {
   override readonly name = 'LinkLost'
 }

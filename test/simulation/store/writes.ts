@@ -18,7 +18,7 @@ import type { SimulatedDatabase } from './database.ts'
 import { scopedName, type TimerRow } from './tables.ts'
 import type { OpenTransaction } from './transaction.ts'
 
-/** Writes what decisions say, row by row; the statement it runs in makes it all or nothing. */
+/** Writes decisions row by row. The surrounding statement makes them atomic. */
 export class Writes implements ChangeWrites {
   readonly tallies = new Tallies()
   /** The earliest wake that was written, by shard. */
@@ -29,7 +29,7 @@ export class Writes implements ChangeWrites {
     this.#database = database
   }
 
-  /** Adds the figures; what wakes is told when the transaction commits, where it is an open one. */
+  /** Adds the sums. In an open transaction, other processes are notified of wakes at commit. */
   finish(tx?: OpenTransaction): void {
     this.#database.addTallies(this.tallies.drain())
     if (tx !== undefined) for (const [shard, wakeAt] of this.wakes) lowerTo(tx.wakes, shard, wakeAt)
@@ -69,15 +69,15 @@ export class Writes implements ChangeWrites {
 
   insertAlarm(alarm: Alarm, timer: NewTimer): StoredAlarm {
     const { tables } = this.#database
-    const isTaken = tables.alarmIds.get(alarm.id) !== undefined
-    if (isTaken)
+    const exists = tables.alarmIds.get(alarm.id) !== undefined
+    if (exists)
       throw new WakefulError(
         'internal',
         { detail: `There is already an alarm ${alarm.id}.` },
         { code: 'conflict' },
       )
     const stored = { ...alarm, calendars: NO_CALENDARS, seq: this.#database.next('alarms') }
-    this.#holdNames(stored)
+    this.#lockNames(stored)
     tables.alarms.put(stored.seq, stored)
     this.addTimer(stored, timer)
     this.tallies.created(alarm)
@@ -88,7 +88,7 @@ export class Writes implements ChangeWrites {
     const { tables } = this.#database
     const { seq, idempotencyKey } = before
     const stored = { ...after, calendars: NO_CALENDARS, seq }
-    this.#holdNames(stored)
+    this.#lockNames(stored)
     tables.alarms.put(seq, stored)
     if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey) {
       const name = scopedName(before, idempotencyKey)
@@ -96,7 +96,7 @@ export class Writes implements ChangeWrites {
     }
   }
 
-  /** Lets the alarm's timers follow its target. What is in flight stays with the shard that delivers it. */
+  /** Moves the alarm's timers to its target's pool. Timers in flight stay with the shard that delivers them. */
   retarget(alarm: StoredAlarm): void {
     const { tables } = this.#database
     const shard = this.#shardOf(alarm)
@@ -107,7 +107,7 @@ export class Writes implements ChangeWrites {
     }
   }
 
-  /** The moment of the last fire stays where the new summary does not name one. */
+  /** Keeps the time of the last fire if the new status has none. */
   putOutcome(alarm: Pick<StoredAlarm, 'seq'>, outcome: Outcome): void {
     const { outcomes } = this.#database.tables
     const lastFiredAt = outcome.lastFiredAt ?? outcomes.get(alarm.seq)?.lastFiredAt ?? null
@@ -153,15 +153,15 @@ export class Writes implements ChangeWrites {
     if (wakeAt !== null) this.wakes.set(shard, Math.min(wakeAt, this.wakes.get(shard) ?? wakeAt))
   }
 
-  /** One after the other: as even as can be. */
+  /** Round robin, for an even distribution. */
   #shardOf({ seq, target }: StoredAlarm): number {
     const shards = this.#database.shardsFor(target.pool)
     return shards[Number(BigInt(seq) % BigInt(shards.length))]!
   }
 
-  /** Another transaction may be about to give the same key away. */
-  #holdNames({ key, idempotencyKey, ...scope }: StoredAlarm): void {
-    if (key !== null) this.#database.hold('keys', scopedName(scope, key))
-    if (idempotencyKey !== null) this.#database.hold('idempotency_keys', scopedName(scope, idempotencyKey))
+  /** Another transaction may be using the same key. */
+  #lockNames({ key, idempotencyKey, ...scope }: StoredAlarm): void {
+    if (key !== null) this.#database.lock('keys', scopedName(scope, key))
+    if (idempotencyKey !== null) this.#database.lock('idempotency_keys', scopedName(scope, idempotencyKey))
   }
 }
