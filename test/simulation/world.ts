@@ -110,7 +110,6 @@ export class World<B extends Backend = Backend> {
     return new TimedRandom(seedOf(this.#options.seed, name), () => this.timeline.now)
   }
 
-  /** Starts a process on a machine. */
   launch(machine: Machine): SimulatedProcess {
     const birth = (this.#births.get(machine.name) ?? 0) + 1
     this.#births.set(machine.name, birth)
@@ -278,7 +277,6 @@ export class World<B extends Backend = Backend> {
     this.network.slowStatements('acquire.', ms + leaseMs)
   }
 
-  /** Partitions a process from the database. */
   partition(process: SimulatedProcess, ms: number): void {
     const markHit = this.#recordFault(process, 'partition', `for ${ms} ms`)
     this.network.cut(process.name, ms, markHit)
@@ -321,7 +319,6 @@ export class World<B extends Backend = Backend> {
     this.#databaseClock.step(ms)
   }
 
-  /** Sets a process's wall clock forward or back. */
   step(process: SimulatedProcess, ms: number): void {
     this.#recordFault(process, Math.abs(ms) < HOUR_MS ? 'clockStep' : 'clockLeap', `by ${ms} ms`)
     process.clock.step(ms)
@@ -352,7 +349,6 @@ export class World<B extends Backend = Backend> {
     this.timeline.in(delayMs, null, happen)
   }
 
-  /** Runs the world for this long. */
   run(ms: number): Promise<void> {
     return this.timeline.runTo(this.timeline.now + ms)
   }
