@@ -61,15 +61,15 @@ it('is not ready while the database is read-only, and is ready afterwards', asyn
       status: 503,
       up: '0',
       store: expect.stringMatching(
-        /^answered in \d+ ms, but takes no writes: it is read-only, or a standby$/,
+        /^answered in \d+ ms, but does not accept writes: it is read-only, or a standby$/,
       ),
-      shards: '0 run here, 0 elsewhere, 128 nowhere',
+      shards: '0 run here, 0 in other processes, 128 in none',
     })
     await readOnly('off')
     await expect.poll(look, eventually).toMatchObject({
       status: 200,
       up: '1',
-      shards: '128 run here, 0 elsewhere, 0 nowhere',
+      shards: '128 run here, 0 in other processes, 0 in none',
     })
     await at.close()
   } finally {

@@ -19,7 +19,7 @@ describe('liveness', () => {
 })
 
 describe('readiness', () => {
-  it('is ready if the clock runs and nothing is late', async () => {
+  it('is ready if the engine runs and nothing is late', async () => {
     await using at = await bench()
     await at.wakeful.start()
     expect(await at.look()).toEqual({
@@ -27,21 +27,21 @@ describe('readiness', () => {
       body: {
         status: 'ok',
         checks: {
-          process: { ok: true, detail: 'serves' },
+          process: { ok: true, detail: 'running' },
           store: { ok: true, detail: 'answered in 0 ms' },
-          shards: { ok: true, detail: '2 run here, 0 elsewhere, 0 nowhere' },
-          lag: { ok: true, detail: '0 ms behind what is due, at most 1m is well' },
+          shards: { ok: true, detail: '2 run here, 0 in other processes, 0 in none' },
+          lag: { ok: true, detail: 'the oldest due alarm is 0 s late; the limit is 60 s' },
         },
       },
     })
   })
 
-  it('is not ready before the clock is started', async () => {
+  it('is not ready before the engine is started', async () => {
     await using at = await bench()
     expect(await at.look()).toMatchObject({ status: 503, body: { checks: { shards: { ok: false } } } })
   })
 
-  it('is not ready while the clock lags: all slots are busy, and due alarms wait', async () => {
+  it('is not ready while the engine lags: all slots are busy, and due alarms wait', async () => {
     await using at = await bench({ concurrency: 1 })
     const gate = Promise.withResolvers<void>()
     at.wakeful.handle('work', () => gate.promise)
@@ -53,7 +53,10 @@ describe('readiness', () => {
     await at.clock.advance('1s')
     const { status, body } = await at.look()
     expect(status).toBe(503)
-    expect(body.checks.lag).toEqual({ ok: false, detail: '61000 ms behind what is due, at most 1m is well' })
+    expect(body.checks.lag).toEqual({
+      ok: false,
+      detail: 'the oldest due alarm is 61 s late; the limit is 60 s',
+    })
     gate.resolve()
     await at.clock.advance('1s')
     expect((await at.look()).status).toBe(200)
@@ -84,7 +87,7 @@ describe('readiness', () => {
     const ports = { readings: () => Promise.resolve(readings), clock: new VirtualClock(), ...BOUNDS }
     expect(await readiness(ports)).toMatchObject({
       status: 200,
-      body: { checks: { shards: { detail: '0 run here, 64 elsewhere, 0 nowhere, standing by' } } },
+      body: { checks: { shards: { detail: '0 run here, 64 in other processes, 0 in none, standing by' } } },
     })
     const nobody = { ...readings, pools: [{ ...pools[0]!, elsewhere: 0, nobody: 64 }] }
     expect((await readiness({ ...ports, readings: () => Promise.resolve(nobody) })).status).toBe(503)

@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Readings } from '../../library/index.ts'
-import { type Clock, formatDuration } from '../../time/index.ts'
+import type { Clock } from '../../time/index.ts'
 import { TimedOut, withTimeout } from '../limits/index.ts'
 
 /** One thing that was checked. */
@@ -33,7 +33,7 @@ export interface ReadinessOptions {
 
 /** `/healthz`: the process runs. It does not ask the store: a store that is down is no reason to restart this process. */
 export function liveness(): Health {
-  return healthOf({ process: { ok: true, detail: 'lives' } })
+  return healthOf({ process: { ok: true, detail: 'running' } })
 }
 
 /** `/readyz`: whether requests should be sent here, and whether alarms fire. */
@@ -43,13 +43,13 @@ export async function readiness(ports: ReadinessOptions): Promise<Health> {
   const stopping = isStopping()
   const process = {
     ok: !stopping,
-    detail: stopping ? 'stopping: it lets what is in flight settle' : 'serves',
+    detail: stopping ? 'stopping: waiting for running deliveries' : 'running',
   }
   try {
     const readings = await withTimeout(ports.readings(), timeoutMs, clock)
     const tookMs = Math.round(clock.monotonic() - from)
     const { takesWrites } = readings
-    const isReadOnly = takesWrites ? '' : ', but takes no writes: it is read-only, or a standby'
+    const isReadOnly = takesWrites ? '' : ', but does not accept writes: it is read-only, or a standby'
     const store = { ok: takesWrites, detail: `answered in ${tookMs} ms${isReadOnly}` }
     return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
   } catch (thrown) {
@@ -64,21 +64,25 @@ function healthOf(checks: Readonly<Record<string, HealthCheck>>): Health {
 
 /** A standby process is ready: it answers calls, and takes over when another process ends. */
 function shardsOf({ isRunning, pools }: Readings): HealthCheck {
-  if (!isRunning) return { ok: false, detail: 'the clock was not started here' }
+  if (!isRunning) return { ok: false, detail: 'the engine was not started here' }
   const sum = (count: (pool: Readings['pools'][number]) => number) =>
     pools.reduce((total, pool) => total + count(pool), 0)
   const [here, elsewhere, nobody] = [sum((p) => p.here), sum((p) => p.elsewhere), sum((p) => p.nobody)]
   const standing = here === 0 && elsewhere > 0 ? ', standing by' : ''
-  const detail = `${here} run here, ${elsewhere} elsewhere, ${nobody} nowhere${standing}`
+  const detail = `${here} run here, ${elsewhere} in other processes, ${nobody} in none${standing}`
   return { ok: here > 0 || elsewhere > 0, detail }
 }
 
 function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
-  // Only pools that run here count: a pool that no process runs is not a reason to send requests elsewhere.
+  // Only pools that run here count: a pool that no process serves is not a reason to send requests elsewhere.
   const lags = pools.filter(({ here }) => here > 0).map(({ lagMs }) => lagMs)
-  const worst = Math.round(Math.max(0, ...lags))
-  const bound = formatDuration(lagMsMax)
-  return { ok: worst <= lagMsMax, detail: `${worst} ms behind what is due, at most ${bound} is well` }
+  const worst = Math.max(0, ...lags)
+  const detail = `the oldest due alarm is ${seconds(worst)} late; the limit is ${seconds(lagMsMax)}`
+  return { ok: worst <= lagMsMax, detail }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms) / 1_000} s`
 }
 
 /** Callers need no key, so the answer contains neither the store's address nor its error. The log has both. */
