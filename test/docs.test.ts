@@ -13,7 +13,7 @@ import { llmsDoc } from '../tools/llms-doc.ts'
 import { mcpDoc } from '../tools/mcp-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
 import { difference, runSession, type Session, shellSteps } from '../tools/page-session.ts'
-import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
+import { inTurns, type Ran, runProgram, temporaryFolder } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
 const HANDS = 4
@@ -27,7 +27,7 @@ const examples = globSync('examples/*.ts').sort()
 /** What programs on PostgreSQL are given. */
 const env = { DATABASE_URL: `${inject('postgres')}postgres?schema=docs` }
 
-const shop = workshop()
+const shop = temporaryFolder()
 afterAll(() => shop.remove())
 
 const programs = pages.flatMap((page) => programsOf(page, markdown.get(page)!))
@@ -259,7 +259,7 @@ function withoutChance(said: string): string {
 }
 
 /** What is wrong with a run; nothing where it went well. */
-function told({ code, stdout, stderr, tookMs }: Ran): string {
+function told({ code, stdout, stderr, durationMs: tookMs }: Ran): string {
   if (code === 0 && !stderr.includes('Warning')) return ''
   return `exit ${code} after ${tookMs} ms\n${stdout}\n${stderr}`
 }

@@ -5,7 +5,7 @@ const HEAD = `<!-- Written by tools/config-doc.ts from src/config/settings.ts: c
 
 # Configuration of \`wakeful serve\`
 
-A setting is given by a flag, a variable of the environment, or a file; a flag wins over a variable, and that over the file.
+Set a setting with a flag, an environment variable, or a file. A flag overrides a variable, and a variable overrides the file.
 The file is JSON, named by \`--config\` or \`WAKEFUL_CONFIG\`:
 
 \`\`\`json
@@ -17,23 +17,22 @@ The file is JSON, named by \`--config\` or \`WAKEFUL_CONFIG\`:
 }
 \`\`\`
 
-A name that nobody knows, or a value that cannot be, is refused with the nearest that would be right; nothing is opened then. A variable \`WAKEFUL_…\` that nothing
-reads is told of. \`--print-config\` prints what is in effect and where each value comes from, with secrets hidden, passwords in
-addresses too.
+Unknown settings and invalid values are rejected before anything is opened, with a suggestion. An unknown variable \`WAKEFUL_…\` causes a
+warning. \`--print-config\` prints the effective settings and where each value comes from, with secrets hidden, including passwords in URLs.
 `
 
 /** The page, from the settings. */
 export function configDoc(): string {
   const rows = SETTING_LIST.map(
     ([key, setting]) =>
-      `| \`${nameOf(key)}\` | ${waysOf(key, setting)} | ${shown(setting)} | ${setting.help}: ${escaped(setting.kind.words)} |`,
+      `| \`${nameOf(key)}\` | ${waysOf(key, setting)} | ${defaultText(setting)} | ${setting.help}: ${escaped(setting.kind.words)} |`,
   )
   return `${HEAD}
 | setting | flag, variable | default | |
 |---|---|---|---|
 ${rows.join('\n')}
 
-The secret has no flag: arguments can be read by everyone on the machine.
+The secret has no flag, because every user of the machine can read arguments.
 `
 }
 
@@ -43,7 +42,7 @@ function waysOf(key: string, { fileOnly, secret }: Setting<unknown>): string {
   return secret === true ? variable : `\`${flagOf(key)}\`, ${variable}`
 }
 
-function shown({ default: value }: Setting<unknown>): string {
+function defaultText({ default: value }: Setting<unknown>): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return ''
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return typeof value === 'object' ? 'none' : `\`${String(value)}\``

@@ -5,23 +5,23 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 
 # The HTTP API
 
-\`wakeful serve\` answers on \`http://127.0.0.1:7420\`. The same as below is at \`/openapi.json\`, as OpenAPI 3.1, for programs.
-[The client](client.md) speaks it from TypeScript, in Node and in browsers. How to begin: [running the service](../guides/serve.md).
+\`wakeful serve\` listens on \`http://127.0.0.1:7420\`. \`/openapi.json\` describes the same API as OpenAPI 3.1, for programs.
+[The client](client.md) calls it from TypeScript, in Node and in browsers. To begin, read [running the service](../guides/serve.md).
 
-- **Who calls** is said by a key: \`Authorization: Bearer wk_…\`. It belongs to one tenant and owner; one without an owner names
-  it per request (\`Wakeful-Owner\`), one of every tenant (\`*\`) names the tenant too (\`Wakeful-Tenant\`), percent-encoded beyond
-  ASCII. On this machine, until the first key is made, none is needed, and everybody is the tenant \`default\`. A request that has one of these headers twice is refused.
-- **Bodies** are JSON, sent as \`application/json\`, 1 MiB at most and not compressed (else 415). Unknown fields are refused by name, and so is one given twice.
-  \`payload\` and \`data\` come back byte for byte.
-- **What is not yours is not found**: the same 404 as for what is not there.
-- **Sent again**: \`POST /v1/alarms\` and \`PUT /v1/alarms/by-key/{key}\` take the header \`Idempotency-Key\`, which is \`idempotency_key\` in the body: when it is
-  known, nothing changes and the first alarm is the answer. \`POST /v1/alarms/batch\` refuses it, since each item has its own. No other call takes notice of it.
-- **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.
-- **Requests** are told apart by \`x-request-id\`: yours, or one that is made. A W3C \`traceparent\` is carried from the set to the wake.
-- **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`, \`reason\` and \`params\` ([errors](errors.md)); 429 says when to try again (\`Retry-After\`).
+- **Authentication** is by key: \`Authorization: Bearer wk_…\`. A key belongs to one tenant and owner. With a key without an owner, each request names
+  the owner (\`Wakeful-Owner\`); with a key of every tenant (\`*\`), also the tenant (\`Wakeful-Tenant\`). Percent-encode both beyond ASCII. Until the first key is
+  created, callers on the same machine need none and act as the tenant \`default\`. A request with one of these headers twice is rejected.
+- **Bodies** are JSON, sent as \`application/json\`, at most 1 MiB and not compressed (else 415). Unknown and repeated fields are rejected by name.
+  \`payload\` and \`data\` are returned byte for byte.
+- **Isolation**: what belongs to others returns the same 404 as what does not exist.
+- **Idempotency**: \`POST /v1/alarms\` and \`PUT /v1/alarms/by-key/{key}\` accept the header \`Idempotency-Key\`, the same as \`idempotency_key\` in the body. If the
+  key is known, nothing changes and the first alarm is returned. \`POST /v1/alarms/batch\` rejects the header, because each item has its own key. Other calls ignore it.
+- **Versions**: an alarm has an \`ETag\`. An edit that sends it in \`If-Match\` is rejected (409 \`conflict\`) if the alarm has changed since.
+- **Request ids**: every response has an \`x-request-id\`: yours, or a new one. A W3C \`traceparent\` is passed on from the set to the wake.
+- **Errors** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`, \`reason\` and \`params\` ([errors](errors.md)). A 429 has \`Retry-After\`.
   [What each means](../troubleshooting.md#over-http).
 
-Beside the calls below there are:
+Besides the calls below there are:
 
 | | |
 |---|---|
@@ -153,17 +153,17 @@ function bodyLines(schema: Schema, isRequired: boolean): string[] {
 function shape(name: string, schema: Schema): string {
   if (schema.properties === undefined) return `### ${name}\n\n${choices(schema)}\n`
   const rows = Object.entries(schema.properties ?? {}).map(([field, inner]) => fieldRow(field, inner, schema))
-  const said = schema.description === undefined ? '' : `${schema.description}\n\n`
-  return `### ${name}\n\n${said}| field | | |\n|---|---|---|\n${rows.join('\n')}\n`
+  const text = schema.description === undefined ? '' : `${schema.description}\n\n`
+  return `### ${name}\n\n${text}| field | | |\n|---|---|---|\n${rows.join('\n')}\n`
 }
 
-/** A shape that is no object: what it may be, each with what is said of it, and examples. */
+/** A shape that is no object: what it may be, each with what is text of it, and examples. */
 function choices(schema: Schema): string {
   const { anyOf = [], examples = [] } = schema
   if (anyOf.every(({ description }) => description === undefined)) return `${capital(typeWords(schema))}.`
   const lines = anyOf.map((choice) => `- ${typeWords(choice)}: ${choice.description ?? ''}`)
-  const shown = examples.map((example) => `\`${JSON.stringify(example)}\``).join(', ')
-  return [...lines, ...(shown === '' ? [] : ['', `Such as ${shown}.`])].join('\n')
+  const rendered = examples.map((example) => `\`${JSON.stringify(example)}\``).join(', ')
+  return [...lines, ...(rendered === '' ? [] : ['', `Such as ${rendered}.`])].join('\n')
 }
 
 /** What a list in an answer is of, where that has a name. */
@@ -211,8 +211,8 @@ function refusals(responses: Documented['responses']): string[] {
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([status, { description }]) => codesIn(description).map((code) => ({ status, code })))
     .filter(({ code }) => !always.has(code))
-  const said = codes.map(({ status, code }) => `${status} \`${code}\``).join(', ')
-  return said === '' ? [] : [`- Refused with ${said}.`]
+  const text = codes.map(({ status, code }) => `${status} \`${code}\``).join(', ')
+  return text === '' ? [] : [`- Errors: ${text}.`]
 }
 
 function codeRows(documented: readonly Documented[]): string {

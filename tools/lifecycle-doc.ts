@@ -20,8 +20,8 @@ export function lifecycleDoc(): string {
 
 # The life of an alarm
 
-One table decides what may happen to an alarm: a state, an event, and the state that follows or the code the call is
-refused with. The library, the store and this page all read that table.
+One table defines the life of an alarm: for each state and event, the state that follows or the code of the
+error. The library, the store and this page all read that table.
 
 ## States
 
@@ -29,7 +29,7 @@ refused with. The library, the store and this page all read that table.
 |---|---|
 ${STATES.map((state) => `| \`${state}\` | ${MEANINGS[state]} |`).join('\n')}
 
-\`awaiting\` is a state of its own inside and the status \`fired\` outside; every other state is shown under its own name.
+\`awaiting\` has the status \`fired\`; the status of every other state is its name.
 
 ## Events
 
@@ -39,18 +39,18 @@ ${events.map((event) => `| \`${event}\` | ${EVENTS[event]} |`).join('\n')}
 
 ## A once alarm
 
-Each cell is the state that follows. \`·\` leaves the alarm as it is; a word in *italics* is the code of the refusal.
+Each cell is the state that follows. \`·\` leaves the alarm as it is; a word in *italics* is the code of the error.
 
 ${table(false)}
 
-The same, without what changes nothing and what is refused:
+The same without events that change nothing or are errors:
 
 ${diagram()}
 
 ## A recurring alarm
 
-Its occurrences have outcomes of their own and do not move it: it stays \`active\` until it is paused, cancelled, moved,
-or has no further instant. What each occurrence came to is in the log, and the newest one's in the alarm's \`result\`,
+The outcomes of its occurrences do not change its state: it remains \`active\` until it is paused, cancelled, moved,
+or has no further instant. The outcome of each occurrence is in the event log; the newest is also in the alarm's \`result\`,
 \`lastError\` and \`failureCount\`.
 
 ${table(true)}

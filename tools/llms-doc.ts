@@ -60,7 +60,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'How it is made': {
     'docs/guarantees.md': 'what is promised, how each promise is tested, what is not promised',
-    'docs/architecture.md': 'the code map: rooms, paths, tables, where to add things',
+    'docs/architecture.md': 'the code map: modules, paths, tables, where to add things',
     'docs/benchmark.md': 'how fast it is, against what, and how that is measured',
     'docs/guides/simulation.md': 'a world made from a seed, in which everything fails',
     'docs/guides/interleavings.md': 'every order of two processes’ statements on PostgreSQL',
@@ -72,8 +72,8 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** The index. A page that has no line in it yet is named, so that nothing is forgotten. */
 export function llmsDoc(): string {
   const decisions = globSync('docs/decisions/*.md').sort()
-  const told = new Set([...Object.values(PAGES).flatMap(Object.keys), ...decisions])
-  const forgotten = globSync('docs/**/*.md').filter((page) => !told.has(page))
+  const listed = new Set([...Object.values(PAGES).flatMap(Object.keys), ...decisions])
+  const forgotten = globSync('docs/**/*.md').filter((page) => !listed.has(page))
   if (forgotten.length > 0) throw new Error(`no line in tools/llms-doc.ts for ${forgotten.join(', ')}`)
   const sections = Object.entries(PAGES).map(([title, pages]) => {
     const lines = Object.entries(pages)

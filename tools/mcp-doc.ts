@@ -6,18 +6,18 @@ const HEAD = `<!-- Written by tools/mcp-doc.ts from src/server/mcp: change that,
 # Tools for agents (MCP)
 
 The Model Context Protocol, over streamable HTTP at \`/mcp\` of [a server](http.md) and over stdio by [\`wakeful mcp\`](cli.md#mcp).
-[Wake an agent](../guides/wake-an-agent.md) is the guide; this page is what a client is told.
+[Wake an agent](../guides/wake-an-agent.md) is the guide; this page lists what a client sees.
 
-- **Both generations** of the protocol are spoken: 2026-07-28, and those before it with \`initialize\`. Over HTTP every request stands for itself:
+- **Protocol versions**: 2026-07-28, and earlier ones with \`initialize\`. Over HTTP every request is independent:
   there are no sessions and no streams, so any process behind a load balancer can answer.
-- **Who calls** is said by the same key as in the HTTP API, \`Authorization: Bearer wk_…\`, with \`Wakeful-Owner\` and \`Wakeful-Tenant\` where the key
-  leaves that open. Every tool is a call of [the HTTP API](http.md) made as that caller: what is not yours is not found, rights and quotas are the same. A key that is
-  revoked ends what it waits for within a second. \`wakeful mcp\` on a store is one tenant and owner, as every command is.
-- **Answers** have two texts: words (times in their zone and from now, the rule, what follows, notes), then the JSON of the HTTP API, with payloads byte
-  for byte. The structured content is the same JSON; its schema is listed where it is short, and an alarm's is that of [the HTTP API](http.md).
-- **Refusals** are answers with \`isError\`: the stable code, what was wrong, what to change; then the problem document as JSON.
-- **No target**: an alarm that names none goes to the owner's default target; where there is none, to the inbox, and the answer says so. (The HTTP API refuses
-  such an alarm: a program has no inbox by accident.)
+- **Authentication** is as in the HTTP API: \`Authorization: Bearer wk_…\`, with \`Wakeful-Owner\` and \`Wakeful-Tenant\` if the key allows several.
+  Every tool is a call of [the HTTP API](http.md) as that caller, with the same isolation, rights and quotas. Revoking a key ends its waiting calls within
+  a second. \`wakeful mcp\` on a store acts as one tenant and owner, as every command does.
+- **Results** have two texts: a description (times in their zone and from now, the rule, what follows, notes), then the JSON of the HTTP API, with payloads byte
+  for byte. The structured content is the same JSON. Short schemas are listed here; that of an alarm is in [the HTTP API](http.md).
+- **Errors** are results with \`isError\`: the stable code, what was wrong, and what to change; then the problem document as JSON.
+- **No target**: an alarm without a target goes to the owner's default target, or to the inbox if there is none; the result says so. (The HTTP API rejects
+  such an alarm, because a program may not read an inbox.)
 `
 
 interface Schema {
@@ -31,13 +31,13 @@ interface Schema {
 
 /** The page, from the tools. */
 export function mcpDoc(): string {
-  const told = instructions('UTC')
+  const sentences = instructions('UTC')
     .split(/(?<=\.) (?=[A-Z])/)
     .map((sentence) => `> ${sentence}`)
   return `${HEAD}
-## What a client is told first
+## Instructions to clients
 
-${told.join('\n')}
+${sentences.join('\n')}
 
 ${listedTools().map(section).join('\n')}`
 }

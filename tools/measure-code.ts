@@ -32,7 +32,7 @@ const DEFINITIONS = `  files    those under src/ with a function that is called,
 
 type Figures = Counts & { readonly walks: readonly WalkFigures[] }
 
-interface Verdict {
+interface BudgetResult {
   readonly name: string
   readonly measured: number
   readonly limit: number
@@ -54,7 +54,7 @@ function thousands(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-function print(figures: Figures, verdicts: readonly Verdict[], isListed: boolean): void {
+function print(figures: Figures, results: readonly BudgetResult[], isListed: boolean): void {
   const { walks, field, folders, modules, lines } = figures
   const section = (title: string, text: string) => console.log(`${title}\n${text}\n`)
   const walkRows = walks.map(({ walk, store, files, paths, hops }) => [
@@ -70,13 +70,13 @@ function print(figures: Figures, verdicts: readonly Verdict[], isListed: boolean
   section('Files per folder', table(folders.map(({ folder, files }) => [folder, files])))
   const moduleRows = modules.map(({ module, lines }) => [module, lines])
   section('Lines per module, without tests', table([...moduleRows, ['total', lines]]))
-  const verdictRows = verdicts.map(({ name, measured, limit }) => [
+  const budgetRows = results.map(({ name, measured, limit }) => [
     name,
     measured,
     limit,
     measured > limit ? 'exceeded' : 'ok',
   ])
-  section('Budgets', table([['', 'measured', 'limit', ''], ...verdictRows]))
+  section('Budgets', table([['', 'measured', 'limit', ''], ...budgetRows]))
 }
 
 function listed({ files, paths, idle }: WalkFigures): string {
@@ -104,10 +104,10 @@ async function main(): Promise<number> {
     return 0
   }
   const figures: Figures = { ...count(values.field), walks: await measureWalks() }
-  const verdicts = BUDGETS.map(({ name, limit, measured }) => ({ name, measured: measured(figures), limit }))
-  if (values.json) console.log(JSON.stringify({ ...figures, budgets: verdicts }, null, 2))
-  else print(figures, verdicts, values.list)
-  const exceeded = verdicts.filter(({ measured, limit }) => measured > limit)
+  const results = BUDGETS.map(({ name, limit, measured }) => ({ name, measured: measured(figures), limit }))
+  if (values.json) console.log(JSON.stringify({ ...figures, budgets: results }, null, 2))
+  else print(figures, results, values.list)
+  const exceeded = results.filter(({ measured, limit }) => measured > limit)
   if (!values.check || exceeded.length === 0) return 0
   for (const { name, measured, limit } of exceeded)
     console.error(`measure: ${name}: ${thousands(measured)} exceeds the budget of ${thousands(limit)}`)

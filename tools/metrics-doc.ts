@@ -5,20 +5,20 @@ const HEAD = `<!-- Written by tools/metrics-doc.ts from src/server/observability
 
 # Metrics
 
-What \`GET /metrics\` of a server tells Prometheus. Counters start anew with each process, at 0 for each value of a label that is known; gauges are read when they are asked for, and
-those of the store are left out, with \`wakeful_store_up\` at 0, where it does not answer within 2 s. Beside these stand Node's own
-(\`process_…\`, \`nodejs_…\`): memory, CPU, the event loop.
+The metrics of \`GET /metrics\`. Counters start at 0 with each process, for each known value of a label. Gauges are read at each scrape;
+those of the store are left out, with \`wakeful_store_up\` at 0, if the store does not answer within 2 s. Node's own metrics
+(\`process_…\`, \`nodejs_…\`) are included: memory, CPU, the event loop.
 
-No metric has a label for tenants, owners, alarms or endpoints. Each value of a label is a series that Prometheus keeps, and these have no bound. Whose alarms they
-were is in the log of events and in the lines of the server's log.
+No metric has a label for tenants, owners, alarms or endpoints. Each value of a label is a series in Prometheus, and the number of these values is not bounded. The event log
+and the server's log name tenants and owners.
 `
 
 const TAIL = `
-What is counted is what was written. An outcome that had to be written twice counts once, and one that another owner voided not at all, as in the
-log of events. A set in a transaction of your own counts even where you roll it back.
+Metrics count what was written. An outcome that was written twice counts once, and one that was voided because another process owned the alarm does not count,
+as in the event log. A set in your own transaction counts even if you roll it back.
 
-The lateness is the engine's own: of first attempts, which nothing held up. A retry, or what waited for a handler, a pause or an
-earlier occurrence, has no part in it. \`drift_ms\` of each event has those too.
+Lateness covers first attempts that nothing delayed. Retries, and occurrences that waited for a handler, a pause or an
+earlier occurrence, are not included. \`drift_ms\` of each event includes them.
 `
 
 /** The page, from the definitions. */

@@ -51,21 +51,24 @@ export async function runSession(steps: readonly ShellStep[], timeoutMs: number)
 }
 
 /** What is wrong with what a block printed; nothing where it is as the page says. `…` stands for any text, in JSON within a text. */
-export function difference(said: NonNullable<ShellStep['printed']>, printed: string): string {
+export function difference(expected: NonNullable<ShellStep['printed']>, printed: string): string {
   const isAlike =
-    said.language === 'json'
-      ? isWithin(JSON.parse(said.text), parsed(printed))
-      : pattern(said.text).test(printed.trim())
-  return isAlike ? '' : `the page says:\n${said.text}\nit printed:\n${printed}`
+    expected.language === 'json'
+      ? isWithin(JSON.parse(expected.text), parsed(printed))
+      : pattern(expected.text).test(printed.trim())
+  return isAlike ? '' : `the page says:\n${expected.text}\nit printed:\n${printed}`
 }
 
-/** Whether all that is said is so; an object may have more fields than are told of. */
-function isWithin(said: unknown, is: unknown): boolean {
-  if (typeof said === 'string') return typeof is === 'string' && pattern(said).test(is)
-  if (typeof said !== 'object' || said === null) return said === is
-  if (typeof is !== 'object' || is === null || Array.isArray(said) !== Array.isArray(is)) return false
-  if (Array.isArray(said) && said.length !== (is as unknown[]).length) return false
-  return Object.entries(said).every(([name, value]) => isWithin(value, (is as Record<string, unknown>)[name]))
+/** Whether a value has everything that is expected; an object may have more fields. */
+function isWithin(expected: unknown, actual: unknown): boolean {
+  if (typeof expected === 'string') return typeof actual === 'string' && pattern(expected).test(actual)
+  if (typeof expected !== 'object' || expected === null) return expected === actual
+  if (typeof actual !== 'object' || actual === null || Array.isArray(expected) !== Array.isArray(actual))
+    return false
+  if (Array.isArray(expected) && expected.length !== (actual as unknown[]).length) return false
+  return Object.entries(expected).every(([name, value]) =>
+    isWithin(value, (actual as Record<string, unknown>)[name]),
+  )
 }
 
 function pattern(text: string): RegExp {
@@ -110,12 +113,12 @@ async function serve(folder: string, env: NodeJS.ProcessEnv) {
 
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((found, failed) => {
-    let said = ''
-    const fail = () => failed(new Error(`the server does not serve:\n${said}`))
+    let output = ''
+    const fail = () => failed(new Error(`the server does not serve:\n${output}`))
     const timer = setTimeout(fail, SERVING_MS_MAX)
     const listen = (chunk: Buffer) => {
-      said += chunk.toString()
-      const url = /"url":"http:\/\/([^"]+)"/.exec(said)?.[1]
+      output += chunk.toString()
+      const url = /"url":"http:\/\/([^"]+)"/.exec(output)?.[1]
       if (url === undefined) return
       clearTimeout(timer)
       found(url)

@@ -3,22 +3,22 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** What became of a program. */
+/** The result of a program. */
 export interface Ran {
   readonly code: number | string
   readonly stdout: string
   readonly stderr: string
-  readonly tookMs: number
+  readonly durationMs: number
 }
 
-/** The examples' package stands for `wakeful`: it answers with this checkout's sources. */
-const STANDS_FOR_WAKEFUL = resolve('examples')
+/** The examples' package is linked as `wakeful`: it exports this checkout's sources. */
+const WAKEFUL_PACKAGE = resolve('examples')
 
 /** A folder outside the checkout in which `wakeful` can be imported; `remove` deletes it. */
-export function workshop(): { readonly path: string; remove(): void } {
+export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'wakeful-docs-'))
   mkdirSync(join(path, 'node_modules'))
-  symlinkSync(STANDS_FOR_WAKEFUL, join(path, 'node_modules', 'wakeful'), 'dir')
+  symlinkSync(WAKEFUL_PACKAGE, join(path, 'node_modules', 'wakeful'), 'dir')
   for (const known of ['@modelcontextprotocol', '@types', 'pg', 'standardwebhooks'])
     symlinkSync(resolve('node_modules', known), join(path, 'node_modules', known), 'dir')
   writeFileSync(join(path, 'package.json'), '{ "type": "module" }\n')
@@ -26,7 +26,7 @@ export function workshop(): { readonly path: string; remove(): void } {
   return { path, remove }
 }
 
-/** Runs a program in a folder of its own, within a bound; `env` is added to what this process has. */
+/** Runs a program in its own folder, with a timeout; `env` is added to the environment of this process. */
 export function runProgram(
   file: string,
   folder: string,
@@ -43,13 +43,13 @@ export function runProgram(
   return new Promise((done) => {
     execFile(process.execPath, [file], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : (error.code ?? error.signal ?? 'killed')
-      done({ code, stdout, stderr, tookMs: Math.round(performance.now() - start) })
+      done({ code, stdout, stderr, durationMs: Math.round(performance.now() - start) })
     })
   })
 }
 
-/** Runs tasks so many at a time; each has its promise at once. */
-export function inTurns<T>(tasks: readonly (() => Promise<T>)[], hands: number): Promise<T>[] {
+/** Runs tasks with bounded concurrency; the promises of all tasks are returned at once. */
+export function inTurns<T>(tasks: readonly (() => Promise<T>)[], concurrency: number): Promise<T>[] {
   const promises = tasks.map(() => Promise.withResolvers<T>())
   let next = 0
   const work = async () => {
@@ -57,6 +57,6 @@ export function inTurns<T>(tasks: readonly (() => Promise<T>)[], hands: number):
       await tasks[index]!().then(promises[index]!.resolve, promises[index]!.reject)
     }
   }
-  for (let hand = 0; hand < hands; hand++) void work()
+  for (let worker = 0; worker < concurrency; worker++) void work()
   return promises.map(({ promise }) => promise)
 }

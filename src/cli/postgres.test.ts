@@ -114,8 +114,8 @@ it('refuses what is for SQLite only, and says what to use', async () => {
 it('serves beside another process, and says how many of the shards run here', {
   timeout: 120_000,
 }, async () => {
-  const said = async (server: { said(): string }, what: RegExp) => {
-    while (!what.test(server.said())) await new Promise((resolve) => setTimeout(resolve, 50))
+  const said = async (server: { output(): string }, what: RegExp) => {
+    while (!what.test(server.output())) await new Promise((resolve) => setTimeout(resolve, 50))
   }
   // Where nobody has set anything yet.
   const fresh = `${db}?schema=beside`
@@ -126,7 +126,7 @@ it('serves beside another process, and says how many of the shards run here', {
   const second = await serve(['--db', secret], {}, dir)
   await said(second, /64 of 128 shards run here, the others in other processes\n/)
   await said(first, /64 of 128 shards run here/)
-  expect(second.said()).not.toMatch(/standing by|took over|hunter2|hello --db/)
+  expect(second.output()).not.toMatch(/standing by|took over|hunter2|hello --db/)
   first.child.kill('SIGTERM')
   await said(second, /took over: the clock runs here now/)
   second.child.kill('SIGTERM')

@@ -41,7 +41,7 @@ export interface Operation {
    */
   readonly idempotencyHeader?: true | { readonly refused: string }
   /** Whether a one-time ticket in the query may stand for the key, and `Last-Event-ID` says where to go on. */
-  readonly takesTicket?: boolean
+  readonly acceptsTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>
   /** What it may refuse with, beside what every call may. */
   readonly refusals?: readonly ErrorCode[]

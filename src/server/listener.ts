@@ -191,7 +191,7 @@ function problemText(status: number, title: string, detail: string): string {
 }
 
 /** Whether the port is in use by another program. */
-export function isPortTaken(thrown: unknown): boolean {
+export function isPortInUse(thrown: unknown): boolean {
   return (
     thrown instanceof WakefulError &&
     (thrown.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'

@@ -81,7 +81,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   if (!isLocal && !(await keys.hasKeys())) throw keysRequired(options.host)
   const pauses = options.pauses ?? new PauseControl()
   // It may be attached already: the engine needs it also where no server runs.
-  const detach = await pauses.attach(documents, clock, (thrown) => log.trouble(thrown))
+  const detach = await pauses.attach(documents, clock, (thrown) => log.error(thrown))
   try {
     return await listen(options, { log, keys, isLocal, pauses, detach })
   } catch (thrown) {
@@ -133,7 +133,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, pauses }: Foundat
   const { wakeful } = options
   const { operator } = wakeful
   const { clock, documents } = operator
-  const onError = (thrown: unknown) => log.trouble(thrown)
+  const onError = (thrown: unknown) => log.error(thrown)
   const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
   const live = new Live({ keys, clock, connected, onError }, options.live)
   const { connections, stream } = live

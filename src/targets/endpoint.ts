@@ -52,8 +52,8 @@ export class Endpoint {
 
   leave(call: Call): void {
     this.#calls.delete(call)
-    const tookMs = this.#clock.monotonic() - call.startedAt
-    this.#averageMs += (tookMs - this.#averageMs) * SMOOTHING
+    const durationMs = this.#clock.monotonic() - call.startedAt
+    this.#averageMs += (durationMs - this.#averageMs) * SMOOTHING
     for (const next of this.#queue) {
       next()
       return

@@ -9,7 +9,7 @@ const answer = (status: number, body: string | null = null, retryAfter: string |
   retryAfter,
 })
 
-function verdict(status: number): string {
+function resultOf(status: number): string {
   try {
     receiptOf(answer(status), 'https://example.com', NOW, 1)
     return 'delivered'
@@ -30,7 +30,7 @@ function expected(status: number): string {
 test('every status means what the contract says', () => {
   const table = (of: (status: number) => string) =>
     Object.fromEntries(STATUSES.map((status) => [status, of(status)]))
-  expect(table(verdict)).toEqual(table(expected))
+  expect(table(resultOf)).toEqual(table(expected))
 })
 
 const STATUSES = Array.from({ length: 900 }, (_, index) => index + 100)
@@ -61,8 +61,10 @@ describe('the body of a success', () => {
 
   test('with fail is a failed attempt, in the words of the receiver', () => {
     const fail = (body: string) => () => receiptOf(answer(202, body), 'x', NOW, 1)
-    expect(fail('{"fail":"no room"}')).toThrow(expect.objectContaining({ message: 'no room', final: false }))
-    expect(fail('{"complete":"x","fail":"no room"}')).toThrow('no room')
+    expect(fail('{"fail":"no space"}')).toThrow(
+      expect.objectContaining({ message: 'no space', final: false }),
+    )
+    expect(fail('{"complete":"x","fail":"no space"}')).toThrow('no space')
     expect(fail('{"fail":""}')).toThrow('reported failure')
   })
 

@@ -171,7 +171,7 @@ describe('an endpoint that fails', () => {
 
   test('is left alone after five failures: what comes then waits, uncounted, and is not sent', async () => {
     const { thrown, sent } = bench(dead)
-    for (let tries = 0; tries < 5; tries++) expect(await thrown()).toBeInstanceOf(DeliveryFailure)
+    for (let failures = 0; failures < 5; failures++) expect(await thrown()).toBeInstanceOf(DeliveryFailure)
     const refused = await thrown()
     expect(refused).toBeInstanceOf(Postponed)
     expect(refused).toMatchObject({
@@ -183,7 +183,7 @@ describe('an endpoint that fails', () => {
 
   test('fails what has waited for longer than the patience, spaced by the circuit', async () => {
     const { target, request, thrown, clock } = bench(dead)
-    for (let tries = 0; tries < 5; tries++) await thrown()
+    for (let failures = 0; failures < 5; failures++) await thrown()
     const old = { ...request(), firedAt: clock.now() + 600_001 }
     await expect(target.deliver(old)).rejects.toMatchObject({
       name: 'DeliveryFailure',
@@ -194,7 +194,7 @@ describe('an endpoint that fails', () => {
 
   test('delays neither another tenant nor another origin', async () => {
     const { thrown, sent } = bench(dead)
-    for (let tries = 0; tries < 6; tries++) await thrown()
+    for (let failures = 0; failures < 6; failures++) await thrown()
     await thrown({}, 'another')
     await thrown({ target: { webhook: 'https://example.com:8443/hook' } })
     expect(sent).toHaveLength(7)
@@ -202,7 +202,7 @@ describe('an endpoint that fails', () => {
 
   test('is one, also where its host is written with the dot behind it', async () => {
     const { thrown, sent } = bench(dead)
-    for (let tries = 0; tries < 5; tries++) await thrown()
+    for (let failures = 0; failures < 5; failures++) await thrown()
     expect(await thrown({ target: { webhook: 'https://example.com./hook' } })).toBeInstanceOf(Postponed)
     expect(await thrown({ target: { webhook: 'https://example.com.:443/hook' } })).toBeInstanceOf(Postponed)
     expect(sent).toHaveLength(5)
@@ -211,7 +211,7 @@ describe('an endpoint that fails', () => {
   test('is probed by one call, and called again when that succeeds', async () => {
     let isDead = true
     const { thrown, sent, clock } = bench(() => (isDead ? dead() : OK))
-    for (let tries = 0; tries < 5; tries++) await thrown()
+    for (let failures = 0; failures < 5; failures++) await thrown()
     isDead = false
     await clock.advance(10_000)
     const probe = thrown()
@@ -231,7 +231,7 @@ describe('an endpoint that fails', () => {
           signal.addEventListener('abort', () => reject(new TransportFailure('network', 'broken off'))),
         ),
     )
-    for (let tries = 0; tries < 5; tries++) {
+    for (let failures = 0; failures < 5; failures++) {
       const controller = new AbortController()
       const delivery = target.deliver(request({}, 't', controller.signal)).catch(() => {})
       await clock.rest()
@@ -245,7 +245,7 @@ describe('an endpoint that fails', () => {
 
   test.each([200, 302, 400, 404, 408, 410, 425, 429])('is not one that answers %i', async (status) => {
     const { thrown, sent } = bench(() => ({ status, retryAfter: null, body: null }))
-    for (let tries = 0; tries < 12; tries++) await thrown()
+    for (let failures = 0; failures < 12; failures++) await thrown()
     expect(sent).toHaveLength(12)
   })
 })

@@ -12,8 +12,8 @@ afterAll(() => {
 export interface ServeProcess {
   readonly url: string
   readonly child: ChildProcess
-  /** All that it has said, on both ways out. */
-  said(): string
+  /** Everything it has printed, to stdout and stderr. */
+  output(): string
   /** The exit code, once it has ended. */
   readonly ended: Promise<number | null>
 }
@@ -30,7 +30,7 @@ export async function serve(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.add(child)
-  let said = ''
+  let output = ''
   const ended = new Promise<number | null>((end) =>
     child.once('exit', (code) => {
       children.delete(child)
@@ -38,16 +38,16 @@ export async function serve(
     }),
   )
   const url = await new Promise<string>((found, failed) => {
-    const hear = (piece: Buffer) => {
-      said += piece
-      const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0]
+    const onData = (piece: Buffer) => {
+      output += piece
+      const at = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]
       if (at !== undefined) found(at)
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    void ended.then((code) => failed(new Error(`ended with ${code}: ${said}`)))
+    child.stdout.on('data', onData)
+    child.stderr.on('data', onData)
+    void ended.then((code) => failed(new Error(`ended with ${code}: ${output}`)))
   })
-  return { url, child, said: () => said, ended }
+  return { url, child, output: () => output, ended }
 }
 
 /** Runs a command to its end. */

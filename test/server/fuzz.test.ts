@@ -37,7 +37,7 @@ describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind
       sent += 1
       learn(known, answer)
       for (const wrong of violations(endpoint, answer))
-        found.add(`${endpoint.name} ${wrong}`, () => `#${at} ${told(made)}`)
+        found.add(`${endpoint.name} ${wrong}`, () => `#${at} ${describeRequest(made)}`)
     }
     const total = REQUESTS[kind] * endpoints.length
     let next = 0
@@ -48,7 +48,7 @@ describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind
     )
     expect(found.list()).toEqual([])
     expect(sent).toBe(total)
-    expect(server.troubles).toEqual([])
+    expect(server.errors).toEqual([])
     expect(server.lines.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([])
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     await server.close()
@@ -59,11 +59,11 @@ describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind
 class Findings {
   readonly #byKind = new Map<string, { count: number; first: string }>()
 
-  add(wrong: string, told: () => string): void {
+  add(wrong: string, describe: () => string): void {
     const kind = wrong.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replace(/"detail":.*/, '')
     const known = this.#byKind.get(kind)
     if (known !== undefined) known.count += 1
-    else this.#byKind.set(kind, { count: 1, first: `${wrong} <- ${told()}` })
+    else this.#byKind.set(kind, { count: 1, first: `${wrong} <- ${describe()}` })
   }
 
   list(): string[] {
@@ -71,7 +71,7 @@ class Findings {
   }
 }
 
-function told({ method, target, headers, body }: FuzzRequest): string {
+function describeRequest({ method, target, headers, body }: FuzzRequest): string {
   return `${method} ${target.slice(0, 200)} ${body?.toString().slice(0, 400)} ${JSON.stringify(headers).slice(0, 200)}`
 }
 
@@ -108,17 +108,17 @@ function send(url: string, { method, target, headers, body }: FuzzRequest): Prom
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const asked = request({ agent, hostname, port, method, path: target, headers }, (answer) => {
-      const { statusCode: status = 0, headers: told } = answer
-      if (told['content-type']?.startsWith('text/event-stream') === true) {
+      const { statusCode: status = 0, headers } = answer
+      if (headers['content-type']?.startsWith('text/event-stream') === true) {
         // It goes on for ever: that it began is the answer.
         answer.destroy()
-        resolve({ status, headers: told, text: '' })
+        resolve({ status, headers, text: '' })
         return
       }
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.on('error', reject)
-      answer.on('end', () => resolve({ status, headers: told, text: Buffer.concat(chunks).toString() }))
+      answer.on('end', () => resolve({ status, headers, text: Buffer.concat(chunks).toString() }))
     })
     asked.on('error', (cause) => reject(new Error(`${method} ${target.slice(0, 300)}`, { cause })))
     if (body !== null) asked.setHeader('content-length', body.length)

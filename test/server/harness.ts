@@ -15,7 +15,7 @@ export interface Called {
 export interface Serving {
   readonly url: string
   readonly wakeful: Wakeful
-  readonly troubles: unknown[]
+  readonly errors: unknown[]
   /** What the server has logged. */
   readonly lines: string[]
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Called>
@@ -26,15 +26,15 @@ export interface Serving {
 export async function serving(
   options: { store?: string; open?: OpenOptions; server?: Partial<ServerOptions> } = {},
 ): Promise<Serving> {
-  const troubles: unknown[] = []
-  const onError = (thrown: unknown) => void troubles.push(thrown)
+  const errors: unknown[] = []
+  const onError = (thrown: unknown) => void errors.push(thrown)
   const lines: string[] = []
-  const holds = new PauseControl()
+  const pauseControl = new PauseControl()
   const wakeful = await open(options.store ?? 'sqlite::memory:', {
     timezone: 'UTC',
     onError,
-    holds,
-    deliveryLimits: holds,
+    holds: pauseControl,
+    deliveryLimits: pauseControl,
     ...options.open,
   })
   const server = await startServer({
@@ -43,7 +43,7 @@ export async function serving(
     port: 0,
     version: '0.0.0',
     log: new Log({ level: 'debug', format: 'json', write: (line) => lines.push(line), now: () => 0, pid: 0 }),
-    pauses: holds,
+    pauses: pauseControl,
     ...options.server,
   })
   let closing: Promise<void> | undefined
@@ -52,7 +52,7 @@ export async function serving(
     return closing
   }
   afterAll(close)
-  return { url: server.url, wakeful, troubles, lines, call: caller(server.url), close }
+  return { url: server.url, wakeful, errors, lines, call: caller(server.url), close }
 }
 
 /** Calls a server as a client would; a text or bytes are sent as they are. */

@@ -6,7 +6,7 @@ import { type Operation, type OperationName, operations } from '../../src/contra
 import { testDatabase } from '../postgres/database.ts'
 import { type Serving, serving } from './harness.ts'
 import { type Ask, BY_CURSOR, CASES, type Ids, TOOL_CASES } from './isolation/cases.ts'
-import { ATTACKERS, type Attacker, MARK, newcomer, nobodys, settled } from './isolation/people.ts'
+import { ATTACKERS, type Attacker, MARK, newcomer, settled, unknownIds } from './isolation/people.ts'
 import { type Look, postgresLook, sqliteLook, theirs } from './isolation/rows.ts'
 import { keysOf } from './keys-of.ts'
 import { httpAgent } from './mcp/agents.ts'
@@ -19,7 +19,7 @@ const STREAM_MS = 100
 
 describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
   let [server, look, looked]: [Serving, Look, number] = [undefined!, undefined!, 0]
-  let [foreignTenant, foreignOwner, nobody]: Ids[] = []
+  let [foreignTenant, foreignOwner, unknown]: Ids[] = []
 
   beforeAll(async () => {
     const file = join(folder, 'alarms.db')
@@ -28,35 +28,39 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     foreignTenant = await settled(server, 'globex', 'ann')
     // The tenant he shares with those who reach for him is theirs, too: they reach for another.
     foreignOwner = { ...(await settled(server, 'acme', 'bob')), tenant: 'globex' }
-    nobody = nobodys(foreignOwner)
+    unknown = unknownIds(foreignOwner)
   })
   afterAll(() => server.close())
 
-  /** Asks as three newcomers, each for another's things: all must be told the same. */
+  /** Asks for things of others as three newcomers: all must get the same answer. */
   async function alike(
     attacker: Attacker,
     name: OperationName,
     cases: typeof CASES | typeof BY_CURSOR,
-    door: Ring,
+    call: Caller,
   ) {
-    const told: unknown[] = []
+    const answers: unknown[] = []
     // A platform’s admin manages the keys of its own tenant: bob’s is one of them.
     const isManaged = attacker === 'platform' && MANAGED.includes(name)
-    for (const ids of [foreignTenant!, isManaged ? nobody! : foreignOwner!, nobody!]) {
+    for (const ids of [foreignTenant!, isManaged ? unknown! : foreignOwner!, unknown!]) {
       looked += 1
       const owner = `eve${looked}`
       const { headers, id } = await newcomer(server, attacker, owner)
-      const answer = await door(server.url, name, cases[name]!(ids), headers)
+      const answer = await call(server.url, name, cases[name]!(ids), headers)
       const clean = normal(answer, { ...ids, owner, id })
       expect(clean.text, `${attacker} ${name} is shown what is another’s`).not.toMatch(MARK)
-      told.push(clean)
+      answers.push(clean)
     }
-    expect(told[0], `${attacker} ${name}: a foreign tenant’s is not told as nobody’s`).toEqual(told[2])
-    expect(told[1], `${attacker} ${name}: a foreign owner’s is not told as nobody’s`).toEqual(told[2])
+    expect(answers[0], `${attacker} ${name}: a foreign tenant’s is not answered like an unknown one`).toEqual(
+      answers[2],
+    )
+    expect(answers[1], `${attacker} ${name}: a foreign owner’s is not answered like an unknown one`).toEqual(
+      answers[2],
+    )
   }
 
   it.each(ATTACKERS)(
-    'looks like nobody’s to a %s, over REST and WebSocket, and stays as it is',
+    'looks unknown to a %s over REST and WebSocket, and does not change',
     async (attacker) => {
       const before = theirs(await look())
       expect(Object.values(before).flat().length).toBeGreaterThan(20)
@@ -72,13 +76,13 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
   )
 
   it.each(['reader', 'writer', 'platform'] as const)(
-    'looks like nobody’s to a %s’s agent, over MCP',
+    'looks unknown to the agent of a %s over MCP',
     async (attacker) => {
       const before = theirs(await look())
       for (const [tool, cases] of Object.entries(TOOL_CASES))
         for (const argsOf of cases) {
-          const told: unknown[] = []
-          for (const ids of [foreignTenant!, foreignOwner!, nobody!]) {
+          const answers: unknown[] = []
+          for (const ids of [foreignTenant!, foreignOwner!, unknown!]) {
             looked += 1
             const owner = `eve${looked}`
             const { headers } = await newcomer(server, attacker, owner)
@@ -88,11 +92,11 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
             expect(known.sort()).toEqual(Object.keys(TOOL_CASES).sort())
             const clean = normal({ status: 0, headers: {}, text: JSON.stringify(answer) }, { ...ids, owner })
             expect(clean.text, `${attacker} ${tool}`).not.toMatch(MARK)
-            told.push(clean.text.replace(/\b(?:at )?\d\d:\d\d(?::\d\d)?(?:\.\d+)?\b/g, 'MOMENT'))
+            answers.push(clean.text.replace(/\b(?:at )?\d\d:\d\d(?::\d\d)?(?:\.\d+)?\b/g, 'MOMENT'))
             await client.close()
           }
-          expect(told[0], `${attacker} ${tool}: a foreign tenant’s`).toEqual(told[2])
-          expect(told[1], `${attacker} ${tool}: a foreign owner’s`).toEqual(told[2])
+          expect(answers[0], `${attacker} ${tool}: a foreign tenant’s`).toEqual(answers[2])
+          expect(answers[1], `${attacker} ${tool}: a foreign owner’s`).toEqual(answers[2])
         }
       expect(theirs(await look())).toEqual(before)
     },
@@ -123,7 +127,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     const before = theirs(await look())
     const wrong = `${holder.key.slice(0, -2)}AA`
     for (const name of Object.keys(operations) as OperationName[]) {
-      const told = []
+      const answers = []
       for (const key of [
         revoked.key,
         expired.key,
@@ -131,14 +135,14 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
         `wk_${'0'.repeat(16)}_${'x'.repeat(43)}`,
         'nonsense',
       ])
-        told.push(
+        answers.push(
           normal(
             await overRest(server.url, name, CASES[name](foreignOwner!), { authorization: `Bearer ${key}` }),
             {},
           ),
         )
-      expect(new Set(told.map((each) => JSON.stringify(each))).size, name).toBe(1)
-      expect(told[0]!.status).toBe(401)
+      expect(new Set(answers.map((each) => JSON.stringify(each))).size, name).toBe(1)
+      expect(answers[0]!.status).toBe(401)
     }
     expect(theirs(await look())).toEqual(before)
   })
@@ -176,36 +180,41 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     expect(own.text).not.toContain(foreignTenant!.label)
   })
 
-  it('logged no errors', () => expect(server.troubles).toEqual([]))
+  it('logged no errors', () => expect(server.errors).toEqual([]))
 })
 
 const MANAGED: readonly OperationName[] = ['rotateKey', 'revokeKey']
 
-interface Told {
+interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
-type Ring = (url: string, name: OperationName, ask: Ask, headers?: Record<string, string>) => Promise<Told>
+type Caller = (
+  url: string,
+  name: OperationName,
+  ask: Ask,
+  headers?: Record<string, string>,
+) => Promise<Answered>
 
-const overRest: Ring = async (url, name, { params = {}, query = {}, body }, headers = {}) => {
-  const { method, path, body: takesBody }: Operation = operations[name]
+const overRest: Caller = async (url, name, { params = {}, query = {}, body }, headers = {}) => {
+  const { method, path, body: hasBody }: Operation = operations[name]
   const at = path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(params[param]!))
   const search = new URLSearchParams(query).toString()
   const stop = new AbortController()
   const response = await fetch(`${url}${at}${search && `?${search}`}`, {
     method,
     signal: stop.signal,
-    headers: { ...headers, ...(takesBody !== undefined && { 'content-type': 'application/json' }) },
-    ...(takesBody !== undefined && { body: JSON.stringify(body ?? {}) }),
+    headers: { ...headers, ...(hasBody !== undefined && { 'content-type': 'application/json' }) },
+    ...(hasBody !== undefined && { body: JSON.stringify(body ?? {}) }),
   })
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   const text = isStream ? await firstOf(response, stop) : await response.text()
   return { status: response.status, headers: Object.fromEntries(response.headers), text }
 }
 
-/** What a stream says at first: the past, if there is any to be told. */
+/** The first part of a stream: the past events, if there are any. */
 async function firstOf(response: Response, stop: AbortController): Promise<string> {
   let text = ''
   setTimeout(() => stop.abort(), STREAM_MS)
@@ -217,7 +226,7 @@ async function firstOf(response: Response, stop: AbortController): Promise<strin
   return text
 }
 
-const overWs: Ring = async (url, name, { params, query, body }, headers = {}) => {
+const overWs: Caller = async (url, name, { params, query, body }, headers = {}) => {
   const wire = await connected(url, { headers })
   const call = { list: 'alarms', stream: 'subscribe' }[name as string] ?? name
   const answer = await wire.call(call, { ...params, ...query, ...body })
@@ -227,13 +236,13 @@ const overWs: Ring = async (url, name, { params, query, body }, headers = {}) =>
   return {
     status,
     headers: {},
-    text: JSON.stringify([answer.result ?? answer.error, pushed?.result, wire.heard.length]),
+    text: JSON.stringify([answer.result ?? answer.error, pushed?.result, wire.received.length]),
   }
 }
 
 /** An answer without what may differ: ids of the question, new ids, moments, and what names this one exchange. */
 function normal(
-  { status, headers, text }: Told,
+  { status, headers, text }: Answered,
   ids: object,
 ): { status: number; headers: object; text: string } {
   const { date: _, 'x-request-id': __, 'content-length': ___, etag, ...rest } = headers

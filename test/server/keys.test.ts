@@ -124,7 +124,7 @@ it('answers only this machine while there are no keys: neither a rebound name no
 })
 
 it.for(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via', 'x-forwarded-host', 'cf-connecting-ip'])(
-  'is opened by no proxy while there are no keys, at any door: %s',
+  'without keys, requests through a proxy are refused on every interface: %s',
   async (header) => {
     const { url, call } = await serving()
     const headers = { [header]: '203.0.113.7' }

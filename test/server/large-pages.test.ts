@@ -127,14 +127,14 @@ it('reads a limited number of pages at the same time, however many are requested
   let [under, most] = [0, 0]
   const spy = vi.spyOn(SqliteStore.prototype, 'list').mockImplementation(async function (
     this: SqliteStore,
-    ...given
+    ...args
   ) {
     under += 1
     most = Math.max(most, under)
     // Long enough for all of them to come.
     await new Promise((resolve) => setTimeout(resolve, 100))
     try {
-      return await list.apply(this, given)
+      return await list.apply(this, args)
     } finally {
       under -= 1
     }

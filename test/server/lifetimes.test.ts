@@ -118,8 +118,8 @@ it('answers while deliveries settle after SIGTERM: not ready at /readyz, and rep
   timeout: 120_000,
 }, async () => {
   const home = mkdtempSync(join(folder, 'answers'))
-  const gate = Promise.withResolvers<void>()
-  const sink = await openSink(() => ({ status: 202, after: gate.promise }))
+  const release = Promise.withResolvers<void>()
+  const sink = await openSink(() => ({ status: 202, after: release.promise }))
   const server = await serve(['--json', '--allow-private-targets'], { WAKEFUL_DB: 'sqlite:a.db' }, home)
   const call = caller(server.url)
   await within(10_000, async () => (await call('GET', '/readyz')).status === 200)
@@ -134,7 +134,7 @@ it('answers while deliveries settle after SIGTERM: not ready at /readyz, and rep
   })
   const report = await call('POST', `/v1/alarms/${id}/complete`, { result: 'done' }, { connection: 'close' })
   expect([report.status, server.child.exitCode]).toEqual([200, null])
-  gate.resolve()
+  release.resolve()
   expect(await server.ended).toBe(0)
   await expect(call('GET', '/readyz')).rejects.toThrow()
   const wakeful = await open(`sqlite:${join(home, 'a.db')}`)
@@ -171,11 +171,11 @@ it('stops on SIGTERM under load: answered sets are stored, running requests end,
   const killedAt = performance.now()
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(0)
-  const tookMs = performance.now() - killedAt
+  const durationMs = performance.now() - killedAt
   isOver = true
   await Promise.all([...load, polling])
   // The long-poll is told to go, and does not hold the server for the whole of the bound.
-  expect(tookMs).toBeLessThan(4_500)
+  expect(durationMs).toBeLessThan(4_500)
   expect(refused.length).toBeGreaterThan(0)
   const wakeful = await open(`sqlite:${join(home, 'a.db')}`)
   try {
@@ -199,7 +199,7 @@ it('stops within the drain and five seconds, even if the store does not answer',
     wire.sever()
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(1)
-    expect(server.said()).toContain('the store did not answer in time')
+    expect(server.output()).toContain('the store did not answer in time')
   } finally {
     wire.close()
   }

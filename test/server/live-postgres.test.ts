@@ -37,10 +37,10 @@ it('accepts a ticket at either server, once, and ends connections of a key revok
   const headers = { authorization: `Bearer ${made.key}` }
   await within(2_000, async () => (await caller(other.url, headers)('GET', '/v1/stats')).status === 200)
   const { ticket } = (await caller(one.url, headers)('POST', '/v1/tickets')).json
-  const tries = await Promise.allSettled(
+  const attempts = await Promise.allSettled(
     [other, one, other, one].map(({ url }) => connected(url, { query: `?ticket=${ticket}` })),
   )
-  const opened = tries.flatMap((tried) => (tried.status === 'fulfilled' ? [tried.value] : []))
+  const opened = attempts.flatMap((tried) => (tried.status === 'fulfilled' ? [tried.value] : []))
   expect(opened).toHaveLength(1)
   expect(await refusal(one.url, { path: `/v1/ws?ticket=${ticket}` })).toMatchObject({ status: 401 })
   const ws = await connected(other.url, { headers })

@@ -8,9 +8,9 @@ await server.wakeful.start()
 const as = (tenant: string, owner = '') =>
   caller(server.url, { 'wakeful-tenant': tenant, 'wakeful-owner': owner })
 
-/** What came to a local receiver, with when and how many were under way at once. */
-const came: { id: string; tenant: string; at: number }[] = []
-let [active, most, holdMs] = [0, 0, 0]
+/** What a local receiver got, when, and how many calls were open at the same time. */
+const received: { id: string; tenant: string; at: number }[] = []
+let [active, most, responseMs] = [0, 0, 0]
 const sink = createServer((request, response) => {
   active += 1
   most = Math.max(most, active)
@@ -18,11 +18,11 @@ const sink = createServer((request, response) => {
   request.on('data', (chunk) => (body += chunk))
   request.on('end', () => {
     const { occurrence_id, label } = JSON.parse(body)
-    came.push({ id: occurrence_id, tenant: label, at: performance.now() })
+    received.push({ id: occurrence_id, tenant: label, at: performance.now() })
     setTimeout(() => {
       active -= 1
       response.end()
-    }, holdMs)
+    }, responseMs)
   })
 })
 await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve))
@@ -33,7 +33,7 @@ const setMany = (tenant: string, count: number, target: unknown = { webhook: hoo
   as(tenant)('POST', '/v1/alarms/batch', {
     items: Array.from({ length: count }, () => ({ delay: '50ms', target, label: tenant })),
   })
-const of = (tenant: string) => came.filter((each) => each.tenant === tenant)
+const of = (tenant: string) => received.filter((each) => each.tenant === tenant)
 
 it('pauses a tenant: its due alarms wait, others fire, and it is caught up with at a rate', async () => {
   expect((await server.call('POST', '/v1/tenants/acme/pause')).json).toMatchObject({
@@ -78,7 +78,7 @@ it('pauses a target for the alarms of all owners', async () => {
 
 it('limits concurrent deliveries of a tenant to its quota', async () => {
   await server.call('PUT', '/v1/tenants/narrow', { quotas: { concurrent_deliveries: 2 } })
-  holdMs = 60
+  responseMs = 60
   most = 0
   await setMany('narrow', 12)
   await until(() => of('narrow').length === 12)

@@ -34,7 +34,7 @@ it('bounds active alarms of a tenant and of an owner, and leaves others alone', 
   const first = await set(ann, { key: 'k' })
   for (let n = 0; n < 2; n++) expect((await set(ann)).status).toBe(201)
   expect(refusal(await set(ann))).toEqual([429, 'quota_exceeded', true])
-  // What is there already may be set again, and what is cancelled makes room.
+  // An existing alarm may be set again, and a cancelled one no longer counts.
   expect((await set(ann, { key: 'k' })).status).toBe(200)
   for (let n = 0; n < 2; n++) expect((await set(bob)).status).toBe(201)
   expect((await set(bob)).json.detail).toMatch('your tenant may have 5 active alarms')
@@ -81,8 +81,8 @@ it('keeps one owner’s flood from using the quota of its tenant', async () => {
     as('shared', owner)('POST', '/v1/alarms', { delay, target: EVENT })
   const floods = { eve: '1h', zoe: '4m' }
   for (const [owner, delay] of Object.entries(floods)) {
-    const tries = await Promise.all(Array.from({ length: 300 }, () => set(owner, delay)))
-    const refused = tries.filter(({ status }) => status === 429)
+    const attempts = await Promise.all(Array.from({ length: 300 }, () => set(owner, delay)))
+    const refused = attempts.filter(({ status }) => status === 429)
     expect(refused.every(({ json }) => /^you may /.test(json.detail))).toBe(true)
     for (let n = 0; n < 4; n++) expect((await set(`mal ${owner}`, delay)).status).toBe(201)
   }
@@ -94,9 +94,9 @@ it('counts everything that fires soon as a wake, whichever call sets it', async 
     const by = as('soon', owner)
     return { by, set: (body: object) => by('POST', '/v1/alarms', { target: EVENT, ...body }) }
   }
-  const accepted = async (tries: number, one: () => Promise<{ status: number }>) => {
+  const accepted = async (attempts: number, one: () => Promise<{ status: number }>) => {
     let count = 0
-    for (let n = 0; n < tries; n++) count += (await one()).status < 300 ? 1 : 0
+    for (let n = 0; n < attempts; n++) count += (await one()).status < 300 ? 1 : 0
     return count
   }
   const once = agent('every')
@@ -194,7 +194,7 @@ it('does not let ended alarms become active beyond the limit', async () => {
   expect(
     (await owner('POST', '/v1/alarms/actions', { action: 'retry', filter: { status: 'failed' } })).json.done,
   ).toBe(0)
-  // What is there already may be moved, and what is cancelled makes room.
+  // An existing alarm may be moved, and a cancelled one no longer counts.
   expect((await owner('PATCH', `/v1/alarms/${other.id}`, { delay: '2h' })).status).toBe(200)
   expect((await owner('POST', '/v1/alarms/nobody/retry')).status).toBe(404)
   await owner('DELETE', `/v1/alarms/${other.id}`)
@@ -299,26 +299,26 @@ it('rejects invalid input with the same message as without quotas, and names the
     [wrong.at(-1), wrong[0]],
     [wrong[0], wrong.at(-1)],
   ]
-  const told = async (tenant: string, method: string, path: string, body: object) => {
+  const detailsOf = async (tenant: string, method: string, path: string, body: object) => {
     const { status, json } = await as(tenant)(method, path, body)
     expect(status).toBeGreaterThanOrEqual(400)
     return { ...json, request_id: undefined }
   }
-  const bothTold = async (method: string, path: string, body: object) => {
-    const free = await told('unbound', method, path, body)
-    expect(await told('bound', method, path, body)).toEqual(free)
+  const sameForBoth = async (method: string, path: string, body: object) => {
+    const free = await detailsOf('unbound', method, path, body)
+    expect(await detailsOf('bound', method, path, body)).toEqual(free)
     return free
   }
   for (const items of batches) {
     const at = items.findIndex((item) => item !== good)
-    const { errors, detail } = await bothTold('POST', '/v1/alarms/batch', { items })
+    const { errors, detail } = await sameForBoth('POST', '/v1/alarms/batch', { items })
     expect(errors[0].field.startsWith(`items[${at}]`)).toBe(true)
     expect(detail).toMatch(`\`items[${at}]`)
   }
   for (const body of wrong) {
-    await bothTold('POST', '/v1/alarms', body)
-    await bothTold('PUT', '/v1/alarms/by-key/k', body)
-    await bothTold('PATCH', '/v1/alarms/nobody', body)
+    await sameForBoth('POST', '/v1/alarms', body)
+    await sameForBoth('PUT', '/v1/alarms/by-key/k', body)
+    await sameForBoth('PATCH', '/v1/alarms/nobody', body)
   }
 })
 

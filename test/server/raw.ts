@@ -7,7 +7,7 @@ export interface RawAnswer {
   /** The body of the first answer, read as JSON; undefined where it is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
   readonly json: any
-  readonly tookMs: number
+  readonly durationMs: number
 }
 
 /** Opens a connection of bare bytes. */
@@ -38,7 +38,7 @@ export async function raw(url: string, bytes: string | Buffer, waitMs = 1_000): 
   await over
   socket.destroy()
   const text = Buffer.concat(chunks).toString()
-  return { ...read(text), text, tookMs: performance.now() - startedAt }
+  return { ...read(text), text, durationMs: performance.now() - startedAt }
 }
 
 function read(text: string): { status: number; json: unknown } {

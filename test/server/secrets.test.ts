@@ -21,7 +21,7 @@ const PASSWORD = 'pg-passw0rd-Zq9'
 const HEADER = 'header-secret-5f1e'
 const WRONG = `wk_${'a'.repeat(16)}_${'W'.repeat(43)}`
 
-/** What a story left behind: every secret that was told, and every answer. */
+/** What a story left behind: every secret in its answers, and every answer. */
 interface Story {
   readonly secrets: string[]
   /** Answers that may be read by others later: all but those that hand a secret out, once, to whom it is for. */
@@ -32,7 +32,7 @@ interface Story {
 /** Keys, secrets, tokens and tickets of every kind are made, used, used wrongly, rotated and ended. */
 async function play(url: string, sinkUrl: string): Promise<Story> {
   const answers: string[] = []
-  const heard =
+  const recorded =
     (call: Serving['call']): Serving['call'] =>
     async (...args) => {
       const answer = await call(...args)
@@ -41,7 +41,7 @@ async function play(url: string, sinkUrl: string): Promise<Story> {
     }
   const made = (await caller(url)('POST', '/v1/keys', { tenant: '*', rights: 'admin' })).json
   const as = caller(url, { authorization: `Bearer ${made.key}` })
-  const told = (text: string) => text.match(/(?:wk|wf|wt|whsec)_[\w+/=-]+/g) ?? []
+  const secretsIn = (text: string) => text.match(/(?:wk|wf|wt|whsec)_[\w+/=-]+/g) ?? []
   const secrets = [made.key, MASTER, HEADER, WRONG]
   for (const [method, path, body] of [
     ['POST', '/v1/keys', { tenant: 'acme', owner: 'ann' }],
@@ -52,14 +52,14 @@ async function play(url: string, sinkUrl: string): Promise<Story> {
     ['POST', '/v1/tickets', {}],
   ] as const) {
     const { text, json } = await as(method, path, body)
-    secrets.push(...told(text))
+    secrets.push(...secretsIn(text))
     if (path === '/v1/keys')
-      secrets.push(...told((await as('POST', `/v1/keys/${json.id}/rotate`, { grace: '1h' })).text))
+      secrets.push(...secretsIn((await as('POST', `/v1/keys/${json.id}/rotate`, { grace: '1h' })).text))
   }
   expect(secrets.length).toBeGreaterThan(10)
-  const call = heard(as)
+  const call = recorded(as)
   for (const secret of secrets) {
-    const bad = heard(caller(url, { authorization: `Bearer ${secret}` }))
+    const bad = recorded(caller(url, { authorization: `Bearer ${secret}` }))
     await bad('GET', '/v1/stats')
     await bad('GET', '/v1/stats', undefined, {
       authorization: `Basic ${secret}`,
@@ -131,7 +131,7 @@ it.each(['json', 'text'])(
     expect(exported).toContain('alarm')
     expect(config).toContain('secret')
     const places = {
-      log: server.said(),
+      log: server.output(),
       exported,
       config,
       answers: answers.join('\n'),
@@ -177,7 +177,7 @@ it('leaves none in PostgreSQL, and never reveals its password, even when it is d
   await server.ended
   await postgres.stop()
   const places = {
-    log: server.said(),
+    log: server.output(),
     dump,
     exported,
     config,

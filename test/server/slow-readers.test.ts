@@ -16,7 +16,7 @@ const server = await serving({ server: { live: { bufferBytesMax: 256 * 1024, sta
 const { url, wakeful } = server
 
 /** Everything this process holds, but for the store's own memory. */
-function heldBytes(): number {
+function memoryBytes(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
@@ -42,9 +42,9 @@ it('buffers little for readers that read nothing during 100,000 events, and send
   await within(5_000, () => reader.lastId !== null)
   ws.socket.pause()
   stream.asked.socket!.pause()
-  const before = heldBytes()
+  const before = memoryBytes()
   await fill(wakeful.forTenant('default', 'slow'), EVENTS)
-  expect(heldBytes() - before).toBeLessThan(16 * MIB)
+  expect(memoryBytes() - before).toBeLessThan(16 * MIB)
   let [seen, wrong] = [0, 0]
   ws.socket.removeAllListeners('message')
   ws.socket.on('message', (text) => {
@@ -78,7 +78,7 @@ it('disconnects a client that does not read in time', async () => {
   // Where the farewell itself could not be read any more, the connection just ends.
   expect([1013, 1006]).toContain((await ws.closed).code)
   await stream.ended
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
 }, 120_000)
 
 /** Alarms of 10 kB: a list of all of them is 4 MB. */
@@ -98,16 +98,16 @@ it('keeps one answer in memory for a client that sends requests and reads nothin
   const { url: open } = server
   const ws = await connected(open, { headers })
   ws.socket.pause()
-  const before = heldBytes()
+  const before = memoryBytes()
   for (let n = 0; n < 45; n++) {
     const call = ['history', 'alarms'][n % 2]
     ws.say(JSON.stringify({ id: n, call, args: { limit: 400 } }))
   }
   await new Promise((resolve) => setTimeout(resolve, 3_000))
-  expect(heldBytes() - before).toBeLessThan(24 * MIB)
+  expect(memoryBytes() - before).toBeLessThan(24 * MIB)
   ws.socket.resume()
-  await within(60_000, () => ws.heard.length === 45)
-  expect(ws.heard.every((text) => text.includes('"result"'))).toBe(true)
+  await within(60_000, () => ws.received.length === 45)
+  expect(ws.received.every((text) => text.includes('"result"'))).toBe(true)
 }, 120_000)
 
 it('disconnects a client that reads no answers, even if it sends nothing more', async () => {
@@ -120,5 +120,5 @@ it('disconnects a client that reads no answers, even if it sends nothing more', 
   await new Promise((resolve) => setTimeout(resolve, 4_000))
   ws.socket.resume()
   expect([1013, 1006]).toContain((await ws.closed).code)
-  expect(ws.heard.length).toBeLessThan(8)
+  expect(ws.received.length).toBeLessThan(8)
 }, 60_000)

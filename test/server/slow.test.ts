@@ -15,7 +15,7 @@ const LOOK_MS = 5_000
 const SILENT = 1_000
 const FLOOD = 20_000
 
-afterAll(() => expect(server.troubles).toEqual([]))
+afterAll(() => expect(server.errors).toEqual([]))
 
 /** A hundred of anything is answered in no time, also while others do as they like. */
 async function assertPrompt(): Promise<void> {

@@ -122,5 +122,5 @@ it('ends in order when the server closes, and rejects streams beyond the limit',
 })
 
 it('has logged no error', () => {
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
 })

@@ -9,13 +9,13 @@ import { caller, serving } from './harness.ts'
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-target-pauses-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** The labels of what came to a local receiver. */
-const came: string[] = []
+/** The labels of what was delivered to a local receiver. */
+const delivered: string[] = []
 const sink = createServer((request, response) => {
   let body = ''
   request.on('data', (chunk) => (body += chunk))
   request.on('end', () => {
-    came.push(JSON.parse(body).label)
+    delivered.push(JSON.parse(body).label)
     response.end()
   })
 })
@@ -46,18 +46,18 @@ describe.for([
       const target = webhook === undefined ? {} : { target: { webhook } }
       return (await call('POST', '/v1/alarms', { delay: '10ms', label: of(label), ...target })).json
     }
-    const held = [
+    const paused = [
       await set(first.call, 'no slash', `http://${host}`),
       await set(first.call, 'slash', `http://${host}/`),
       await set(first.call, 'capitals', `HTTP://${host}/p2`),
       await set(first.call, 'dots', `http://${host}/x/../p2`),
       await set(first.call, 'no query', `http://${host}/p2?`),
     ]
-    expect(held.map(({ target }) => target)).toContain(`HTTP://${host}/p2`)
+    expect(paused.map(({ target }) => target)).toContain(`HTTP://${host}/p2`)
     const byDefault = await set(first.owner, 'default')
     await set(first.call, 'free', `http://${host}/free`)
-    await until(() => came.includes(of('free')))
-    for (const { id } of held)
+    await until(() => delivered.includes(of('free')))
+    for (const { id } of paused)
       await until(async () => /held: /.test((await first.call('GET', `/v1/alarms/${id}/why`)).json.next))
     await until(async () =>
       /waits, uncounted/.test((await first.owner('GET', `/v1/alarms/${byDefault.id}/why`)).json.next),
@@ -65,17 +65,17 @@ describe.for([
     await first.close()
     const second = await start()
     await set(second.call, 'free again', `http://${host}/free`)
-    await until(() => came.includes(of('free again')))
-    expect(came.filter((label) => label.startsWith(name))).toEqual([of('free'), of('free again')])
+    await until(() => delivered.includes(of('free again')))
+    expect(delivered.filter((label) => label.startsWith(name))).toEqual([of('free'), of('free again')])
     // As it was written when it was paused, or otherwise.
     for (const target of [`HTTP://${host}`, `http://${host}/p2`])
       expect((await second.call('POST', '/v1/targets/resume', { target })).json.paused).toBe(false)
     const labels = ['no slash', 'slash', 'capitals', 'dots', 'no query', 'default', 'free', 'free again'].map(
       of,
     )
-    await until(() => labels.every((label) => came.includes(label)))
-    expect(came.filter((label) => label.startsWith(name)).sort()).toEqual(labels.sort())
-    // It came before its outcome was written.
+    await until(() => labels.every((label) => delivered.includes(label)))
+    expect(delivered.filter((label) => label.startsWith(name)).sort()).toEqual(labels.sort())
+    // It was delivered before its outcome was written.
     const readAgain = async () => (await second.owner('GET', `/v1/alarms/${byDefault.id}`)).json
     await until(async () => (await readAgain()).status !== 'active')
     expect(await readAgain()).toMatchObject({ status: 'fired', failure_count: 0 })

@@ -47,7 +47,7 @@ it('is valid once, for 30 seconds, for its caller’s tenant and owner, while th
   expect(await streamStatus(query)).toBe(401)
   const more = async () => `?ticket=${(await ann('POST', '/v1/tickets')).json.ticket}`
   expect(await streamStatus(await more())).toBe(200)
-  // Ten at one door with one ticket: one gets in.
+  // Ten connections with one ticket: one is accepted.
   const shared = await more()
   const statuses = await Promise.all(Array.from({ length: 10 }, () => streamStatus(shared)))
   expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)])

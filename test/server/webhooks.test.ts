@@ -7,14 +7,14 @@ import { connected } from './ws-client.ts'
 const server = await serving({ open: { allowPrivateTargets: true } })
 await server.wakeful.start()
 
-/** What came to a local receiver, by path. A path that begins with a status is answered with it. */
-const came = new Map<string, string[]>()
+/** The bodies that a local receiver got, by path. A path that begins with a status is answered with it. */
+const bodies = new Map<string, string[]>()
 const sink = createServer((request, response) => {
   let body = ''
   request.on('data', (chunk) => (body += chunk))
   request.on('end', () => {
     const path = request.url!
-    came.set(path, [...(came.get(path) ?? []), body])
+    bodies.set(path, [...(bodies.get(path) ?? []), body])
     response.writeHead(Number(/^\/(\d{3})/.exec(path)?.[1] ?? 200)).end()
   })
 })
@@ -23,8 +23,9 @@ afterAll(() => void sink.close())
 const hook = (path: string) => `http://127.0.0.1:${(sink.address() as AddressInfo).port}/${path}`
 
 async function received(path: string, count = 1): Promise<string> {
-  while ((came.get(`/${path}`)?.length ?? 0) < count) await new Promise((resolve) => setTimeout(resolve, 20))
-  return came.get(`/${path}`)![count - 1]!
+  while ((bodies.get(`/${path}`)?.length ?? 0) < count)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  return bodies.get(`/${path}`)![count - 1]!
 }
 
 describe('a body template', () => {

@@ -17,21 +17,21 @@ it('says what would be right', async () => {
 })
 
 it('says which field is wrong, by its path, and what would be right', async () => {
-  const told = async (path: string, body: unknown, method = 'POST') => {
+  const refused = async (path: string, body: unknown, method = 'POST') => {
     const { status, json } = await call(method, path, body)
     expect(status).toBe(400)
     return json as { detail: string; errors: { field: string; detail: string }[] }
   }
   const event = { target: { event: true } }
-  const top = await told('/v1/alarms', { delay: '1h', colour: 1, shape: 2 })
+  const top = await refused('/v1/alarms', { delay: '1h', colour: 1, shape: 2 })
   expect(top.errors.map(({ field }) => field)).toEqual(['colour', 'shape'])
-  const nested = await told('/v1/tenants/x', { quotas: { foo: 1 } }, 'PUT')
+  const nested = await refused('/v1/tenants/x', { quotas: { foo: 1 } }, 'PUT')
   expect(nested.detail).toMatch('`quotas`: Unknown field "foo". Known: `active_alarms`, ')
   expect(nested.errors).toMatchObject([
     { field: 'quotas.foo', detail: expect.stringContaining('min_interval') },
   ])
   const batch = (...items: object[]) =>
-    told('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
+    refused('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
   for (const [wrong, text, field] of [
     [{ delay: '1x' }, "`items[1]`: '1x' is not a duration", 'items[1]'],
     [{}, '`items[1]`: A time has exactly one of', 'items[1]'],
@@ -44,11 +44,11 @@ it('says which field is wrong, by its path, and what would be right', async () =
   expect((await batch({ delay: '1h' }, { delay: '1h', dst: { hole: 1 } })).errors).toMatchObject([
     { field: 'items[1].dst.hole', detail: '`items[1].dst`: Unknown field "hole". Known: `gap`, `overlap`.' },
   ])
-  const missing = await told('/v1/alarms/actions', {})
+  const missing = await refused('/v1/alarms/actions', {})
   expect(missing.detail).toMatch(/^`action` is required\. `filter` is required\. .*`\{\}` is all of yours\.$/)
   expect(missing.errors.map(({ field }) => field)).toEqual(['action', 'filter'])
-  expect((await told('/v1/events', {})).detail).toMatch(/^`type` is required\. A dotted name/)
-  const calendar = await told('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
+  expect((await refused('/v1/events', {})).detail).toMatch(/^`type` is required\. A dotted name/)
+  const calendar = await refused('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
   expect(calendar.detail).toMatch("no calendar 'nocal'. Create it first")
 })
 

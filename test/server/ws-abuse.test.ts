@@ -58,8 +58,8 @@ it('answers malformed messages with an error, and continues', async () => {
     '['.repeat(60_000),
   ]
   for (const text of malformed) ws.say(text)
-  await within(5_000, () => ws.heard.length === malformed.length)
-  for (const text of ws.heard) {
+  await within(5_000, () => ws.received.length === malformed.length)
+  for (const text of ws.received) {
     const { error } = JSON.parse(text)
     expect(['invalid_request', 'invalid_time', 'not_found']).toContain(error.code)
     expect(text).not.toMatch(/ at .*\.[jt]s|node:|internal/)
@@ -88,15 +88,15 @@ it('rejects messages beyond the rate, then closes', async () => {
   const slow = await serving({ server: { live: { messagesPerSecond: 10 } } })
   const ws = await connected(slow.url)
   for (let n = 0; n < 15; n++) ws.say(`{"id":${n},"call":"count"}`)
-  await within(5_000, () => ws.heard.length === 15)
-  const refused = ws.heard.map((text) => JSON.parse(text)).filter(({ error }) => error !== undefined)
+  await within(5_000, () => ws.received.length === 15)
+  const refused = ws.received.map((text) => JSON.parse(text)).filter(({ error }) => error !== undefined)
   expect(refused).toHaveLength(5)
   expect(refused[0].error).toMatchObject({ code: 'rate_limited', retry_after_ms: expect.any(Number) })
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect((await ws.call('count')).result).toBe(0)
   for (let n = 0; n < 10_000; n++) ws.say('florp')
   expect(await ws.closed).toEqual({ code: 1008, reason: 'too many messages' })
-  expect(ws.heard.length).toBeLessThan(60)
+  expect(ws.received.length).toBeLessThan(60)
   // Others have noticed nothing.
   expect((await (await connected(slow.url)).call('count')).result).toBe(0)
 })
@@ -127,7 +127,7 @@ it('accepts a limited number of connections, and closes all of them in order', a
   await small.close()
   expect(performance.now() - start).toBeLessThan(4_000)
   for (const ws of [open[1]!, open[2]!, last]) expect((await ws.closed).code).toBe(1001)
-  expect(small.troubles).toEqual([])
+  expect(small.errors).toEqual([])
 })
 
 it('limits one tenant to half of the connections', async () => {
@@ -188,8 +188,8 @@ it('counts each further subscription as a connection', async () => {
 it('limits subscriptions, also those requested at the same time', async () => {
   const ws = await connected(url)
   for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))
-  await within(5_000, () => ws.heard.length === 60)
-  const answers = ws.heard.map((text) => JSON.parse(text))
+  await within(5_000, () => ws.received.length === 60)
+  const answers = ws.received.map((text) => JSON.parse(text))
   expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(16)
   expect((await ws.call('unsubscribe', { subscription: 's1' })).result).toEqual({ unsubscribed: true })
   expect((await ws.call('subscribe')).result.subscription).toMatch(/^s\d+$/)
@@ -222,5 +222,5 @@ it('survives clients that disconnect at any point', async () => {
     each.socket.terminate()
   }
   expect((await (await connected(url)).call('count')).result).toBe(0)
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
 })

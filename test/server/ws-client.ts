@@ -10,7 +10,7 @@ export interface Closed {
 export interface Wire {
   readonly socket: WebSocket
   /** Every message that came, as its text. */
-  readonly heard: string[]
+  readonly received: string[]
   readonly closed: Promise<Closed>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
   call(call: string, args?: unknown): Promise<any>
@@ -31,10 +31,10 @@ export async function connected(
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/ws${options.query ?? ''}`, {
     headers: options.headers ?? {},
   })
-  const heard: string[] = []
+  const received: string[] = []
   const listeners = new Set<() => void>()
   socket.on('message', (data) => {
-    heard.push(String(data))
+    received.push(String(data))
     for (const listener of listeners) listener()
   })
   const closed = new Promise<Closed>((resolve) =>
@@ -49,8 +49,8 @@ export async function connected(
     new Promise((resolve, reject) => {
       let at = 0
       const look = () => {
-        for (; at < heard.length; at++) {
-          const message = JSON.parse(heard[at]!)
+        for (; at < received.length; at++) {
+          const message = JSON.parse(received[at]!)
           if (!fits(message)) continue
           listeners.delete(look)
           resolve(message)
@@ -63,7 +63,7 @@ export async function connected(
     })
   return {
     socket,
-    heard,
+    received,
     closed,
     until,
     say: (text) => socket.send(text),

@@ -85,7 +85,7 @@ it('returns payloads byte for byte, in results and in events (promise: verbatim)
   expect(event.alarm_id).toBe(set.result.id)
   await ws.call('get', { id: set.result.id })
   await ws.call('history')
-  expect(ws.heard.filter((text) => text.includes(`"payload":${payload}`))).toHaveLength(4)
+  expect(ws.received.filter((text) => text.includes(`"payload":${payload}`))).toHaveLength(4)
 })
 
 it('follows the log live, by type and alarm, and resumes from a cursor', async () => {
@@ -106,8 +106,8 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const again = await connected(url, { headers })
   const resumed = (await again.call('subscribe', { after: first.cursor, types: ['order.paid'] })).result
   await again.until((m) => m.event?.id === third.id)
-  const told = () => again.heard.flatMap((text) => JSON.parse(text).event?.data.n ?? [])
-  expect(told()).toEqual([2, 3])
+  const numbers = () => again.received.flatMap((text) => JSON.parse(text).event?.data.n ?? [])
+  expect(numbers()).toEqual([2, 3])
   expect(resumed.cursor).toBe(first.cursor)
   const start = await connected(url, { headers })
   await start.call('subscribe', { after: cursor })
@@ -115,8 +115,8 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const oldest = await connected(url, { headers })
   await oldest.call('subscribe', { after: 'oldest', types: 'order.paid, order.lost' })
   await oldest.until((m) => m.event?.type === 'order.lost')
-  expect(oldest.heard.slice(1).map((text) => JSON.parse(text).event.id)).toEqual(
-    start.heard.slice(1).map((text) => JSON.parse(text).event.id),
+  expect(oldest.received.slice(1).map((text) => JSON.parse(text).event.id)).toEqual(
+    start.received.slice(1).map((text) => JSON.parse(text).event.id),
   )
   expect((await ws.call('subscribe', { after: 'florp' })).error.code).toBe('invalid_request')
   const set = (await ws.call('set', { delay: '1h', target: EVENT })).result
@@ -126,7 +126,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   await ws.call('pause', { id: set.id })
   expect((await one.until((m) => m.event)).event).toMatchObject({ type: 'alarm.paused', alarm_id: set.id })
   // Nothing of all this was another owner's business.
-  expect(other.heard).toHaveLength(1)
+  expect(other.received).toHaveLength(1)
 })
 
 it('answers every call about another owner’s alarm as if it did not exist', async () => {
@@ -158,13 +158,13 @@ it('answers every call about another owner’s alarm as if it did not exist', as
     expect((await ws.call('alarms')).result.items).toEqual([])
     expect((await ws.call('events')).result.items).toEqual([])
     expect((await ws.call('reset')).result).toEqual({ cancelled: 0, firing: 0 })
-    const before = ws.heard.length
+    const before = ws.received.length
     await ws.call('subscribe', { alarm_id: set.id, after: 'oldest' })
     await ws.call('subscribe', { after: 'oldest' })
     await call('POST', `/v1/alarms/${set.id}/pause`, undefined, theirs)
     await call('POST', `/v1/alarms/${set.id}/resume`, undefined, theirs)
     await ws.call('count')
-    expect(ws.heard).toHaveLength(before + 3)
+    expect(ws.received).toHaveLength(before + 3)
   }
   const after = JSON.parse((await call('GET', `/v1/alarms/${set.id}`, undefined, theirs)).text)
   expect({ ...after, updated_at: '' }).toEqual({ ...JSON.parse(before), updated_at: '' })
@@ -199,5 +199,5 @@ it('answers HTTP without an upgrade, and ignores other protocols', async () => {
 })
 
 it('has logged no error', () => {
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
 })

@@ -28,7 +28,7 @@ export class Coverage {
    * The functions under src/ that were entered since the last call. The top level of a module and the initializers of
    * class fields do not count: they run without anyone calling into the file.
    */
-  take(): Entered {
+  read(): Entered {
     const entered = new Map<string, Set<string>>()
     // The answer comes before post() returns: nothing else can run in between.
     this.#session.post('Profiler.takePreciseCoverage', (error, answer) => {

@@ -8,7 +8,7 @@ export interface Round {
   readonly entered: Entered
   /** From the start to each end of the walk, file by file. */
   readonly paths: readonly (readonly string[])[]
-  readonly tookMs: number
+  readonly durationMs: number
 }
 
 /** How a round knows that it is over. */
@@ -46,7 +46,7 @@ export class Recorder {
   async round(end: RoundEnd, call: () => Promise<unknown>): Promise<Round> {
     let entered: Entered = new Map()
     const way = await this.#run(end, call, () => {
-      entered = this.coverage.take()
+      entered = this.coverage.read()
     })
     return { entered, ...way }
   }
@@ -58,7 +58,7 @@ export class Recorder {
   async order(end: RoundEnd, call: () => Promise<unknown>): Promise<string[]> {
     const seen = new Set<string>()
     const see = (stack: readonly string[]) => {
-      const entered = this.coverage.take()
+      const entered = this.coverage.read()
       for (const path of [...stack.filter((file) => entered.has(file)), ...[...entered.keys()].sort()])
         seen.add(path)
     }
@@ -85,11 +85,11 @@ export class Recorder {
       atEnd()
       this.#stop()
       const paths = this.#toRequest === null ? [path] : [this.#toRequest, path]
-      over.resolve({ paths, tookMs: performance.now() - startedAt })
+      over.resolve({ paths, durationMs: performance.now() - startedAt })
     }
     const late = setTimeout(() => over.reject(new Error(missing(end))), END_MS_MAX)
     this.#end = end
-    this.coverage.take()
+    this.coverage.read()
     const startedAt = performance.now()
     this.#paths.start(onStep)
     try {

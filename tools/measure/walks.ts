@@ -133,7 +133,7 @@ async function measure(recorder: Recorder, store: StoreName, walk: Walk): Promis
   await walk.prepare()
   const order = await recorder.order(walk, walk.call)
   const entered = inEvery(rounds.map((round) => round.entered))
-  const idle = await idleWork(recorder, Math.max(...rounds.map(({ tookMs }) => tookMs)))
+  const idle = await idleWork(recorder, Math.max(...rounds.map(({ durationMs: tookMs }) => tookMs)))
   const isIdle = (path: string) => [...entered.get(path)!].every((name) => idle.get(path)?.has(name))
   const place = (path: string) => (order.includes(path) ? order.indexOf(path) : order.length)
   const { paths } = rounds.reduce((least, round) =>
@@ -156,9 +156,9 @@ async function idleWork(recorder: Recorder, ms: number): Promise<Entered> {
   await sleep(DUE_IN_MS)
   const intervals: Entered[] = []
   for (let i = 0; i < ROUNDS; i++) {
-    recorder.coverage.take()
+    recorder.coverage.read()
     await sleep(ms)
-    intervals.push(recorder.coverage.take())
+    intervals.push(recorder.coverage.read())
   }
   return inEvery(intervals)
 }

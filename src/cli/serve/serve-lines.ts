@@ -33,7 +33,7 @@ export async function banner(beginning: Beginning): Promise<void> {
   const url = withoutPasswords(whole)
   const pools = SERVED
   if (log.isJson) {
-    log.say('serving', '', { version: shell.version, store: url, pools, url: http })
+    log.event('serving', '', { version: shell.version, store: url, pools, url: http })
     return
   }
   const isNamed = isFromEnvironment || url !== whole
@@ -71,7 +71,7 @@ export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
         pools.filter(({ pool }) => SERVED.includes(pool)),
         told !== null,
       )
-      log.say(here > 0 ? 'owner' : 'standby', line)
+      log.event(here > 0 ? 'owner' : 'standby', line)
       told = here
     } catch {
       // The store does not answer, which others tell of: it is asked again at the next look.
@@ -106,14 +106,14 @@ export async function reportTrouble(
   try {
     for await (const event of wakeful.events({ follow: true, after: 'newest', signal })) {
       if (TROUBLE.test(event.type))
-        log.say(event.type, troubleText(event, zone), { event: JSON.parse(eventWire(event)) }, 'warn')
+        log.event(event.type, warningText(event, zone), { event: JSON.parse(eventWire(event)) }, 'warn')
     }
   } catch (thrown) {
-    log.say('trouble', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) }, 'warn')
+    log.event('error', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) }, 'warn')
   }
 }
 
-function troubleText({ type, alarmId, data }: EventView, zone: string): string {
+function warningText({ type, alarmId, data }: EventView, zone: string): string {
   if (type === 'alarm.skipped')
     return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
   const what = type.replace('alarm.', '').replaceAll('_', ' ')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Config, type Configured, openSettings } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { OpenOptions, Wakeful } from '../../index.ts'
-import { isPortTaken, Log, Metrics, PauseControl, type Server, startServer } from '../../server/index.ts'
+import { isPortInUse, Log, Metrics, PauseControl, type Server, startServer } from '../../server/index.ts'
 import { DEFAULT_POOL } from '../../targets/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
@@ -47,7 +47,7 @@ export async function serve(
     pid: terminal.pid,
     timeText: (at) => localTime(at, zone),
   })
-  for (const note of notes) log.say('note', `note: ${note}`, { message: note }, 'warn')
+  for (const note of notes) log.event('note', `note: ${note}`, { message: note }, 'warn')
   const stop = new Stop(terminal)
   try {
     const isFromEnvironment = sources.db === 'environment'
@@ -77,13 +77,13 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
       out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
     })
     // Also where nothing listens: what an operator has paused elsewhere is held here.
-    detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+    detach = await holds.attach(documents, clock, (thrown) => log.error(thrown))
     await attend(serving, wakeful, await listen(serving, wakeful, { metrics, holds }, isPortChosen), url)
   } finally {
     detach()
     await wakeful.close()
   }
-  log.say('stopped', 'stopped')
+  log.event('stopped', 'stopped')
 }
 
 /** Runs the clock, and says what is worth saying, until the end is asked for. */
@@ -98,12 +98,12 @@ async function attend(serving: Serving, wakeful: Wakeful, server: Server | null,
     await stop.asked
     server?.stopping()
     stop.endWithin(parseDuration(config.drain) + HTTP_DRAIN_MS_MAX, () =>
-      log.say('stopped', LATE, { message: LATE }, 'error'),
+      log.event('stopped', LATE, { message: LATE }, 'error'),
     )
     drainUntil = shell.terminal.monotonic() + parseDuration(config.drain)
     unwatch()
     await reporting
-    log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    log.event('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
     // Answered meanwhile: that no more should come, and the reports of what is in flight.
     await wakeful.operator.drain()
   } finally {
@@ -121,7 +121,7 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     // What is asked for over the network are the handlers of applications on the same store.
     namesPool: DEFAULT_POOL,
     createdVia: 'cli',
-    onError: (thrown) => log.trouble(thrown),
+    onError: (thrown) => log.error(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
     ...(secret !== null && { secret }),
@@ -176,8 +176,8 @@ async function listen(
       readyLagMs: parseDuration(config.readyLag),
     })
   } catch (thrown) {
-    if (isPortChosen || !isPortTaken(thrown)) throw thrown
-    log.say(
+    if (isPortChosen || !isPortInUse(thrown)) throw thrown
+    log.event(
       'no_http',
       `no HTTP API here: ${(thrown as Error).message}`,
       { message: (thrown as Error).message },

@@ -86,7 +86,7 @@ export class Authenticator {
       assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(tenant, owner, via)
     }
-    const key = (await keys.holds(keyId, keyHash)) ? await keys.get(keyId) : null
+    const key = (await keys.isCurrent(keyId, keyHash)) ? await keys.get(keyId) : null
     if (key === null) throw invalidTicket()
     return this.#caller(tenant, owner, via, { key, hash: keyHash })
   }

@@ -96,7 +96,7 @@ export class KeyRegistry {
   }
 
   /** Whether a key is still valid with the text it had when a connection was opened. */
-  async holds(id: string, textHash: string): Promise<boolean> {
+  async isCurrent(id: string, textHash: string): Promise<boolean> {
     const kept = await this.#documents.get(id)
     if (kept === null) return false
     const { hash, former } = kept.value

@@ -69,12 +69,12 @@ function instantsOf(
   if (rule.kind === 'once') return instants
   const find = (name: string) => calendars.find((calendar) => calendar.name === name)
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, find)
-  let standing = occurrenceAfter(rule, off, instants[0]!)
-  while (standing !== null && standing.at <= until && instants.length < PER_ALARM_MAX) {
-    // What is skipped to the rule's end stands at its last instant, on a day off.
-    if (rule.exclude?.move === undefined && isOnDayOff(rule, off, standing.at)) break
-    instants.push(standing.at)
-    standing = followingOccurrence(rule, off, standing)
+  let next = occurrenceAfter(rule, off, instants[0]!)
+  while (next !== null && next.at <= until && instants.length < PER_ALARM_MAX) {
+    // A rule whose remaining instants are all skipped ends at its last one, on a day off.
+    if (rule.exclude?.move === undefined && isOnDayOff(rule, off, next.at)) break
+    instants.push(next.at)
+    next = followingOccurrence(rule, off, next)
   }
   return instants
 }

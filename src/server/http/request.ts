@@ -181,19 +181,19 @@ function tooLarge(bytesMax: number): WakefulError {
   return new WakefulError('body.too_large', { max: bytesMax })
 }
 
-/** What was given, checked against its contract. */
-export function checked(schema: z.ZodObject, given: unknown): unknown {
-  const parsed = schema.safeParse(given)
+/** Validates the input against its contract. */
+export function checked(schema: z.ZodObject, input: unknown): unknown {
+  const parsed = schema.safeParse(input)
   if (parsed.success) {
-    assertPlainNames(given)
+    assertPlainNames(input)
     return parsed.data
   }
-  throw wrongFields(parsed.error, schema, given)
+  throw wrongFields(parsed.error, schema, input)
 }
 
-/** Zod passes over this one name where any name is allowed: what is not kept must not look as if it were. */
-export function assertPlainNames(given: unknown): void {
-  if (typeof given !== 'object' || given === null) return
-  if (Object.hasOwn(given, '__proto__')) throw unknownField('__proto__', [])
-  for (const each of Object.values(given)) assertPlainNames(each)
+/** Zod drops the name `__proto__` silently where any name is allowed; refused, so that nothing is dropped unnoticed. */
+export function assertPlainNames(input: unknown): void {
+  if (typeof input !== 'object' || input === null) return
+  if (Object.hasOwn(input, '__proto__')) throw unknownField('__proto__', [])
+  for (const each of Object.values(input)) assertPlainNames(each)
 }

@@ -6,7 +6,7 @@ export class ByteBudget<Holder> {
   readonly #bytesMax: number
   readonly #drop: (holder: Holder) => void
   /** In the order in which they began to hold anything. */
-  readonly #held = new Map<Holder, number>()
+  readonly #bytes = new Map<Holder, number>()
   #total = 0
 
   constructor(bytesMax: number, drop: (holder: Holder) => void) {
@@ -19,24 +19,24 @@ export class ByteBudget<Holder> {
   }
 
   has(holder: Holder): boolean {
-    return this.#held.has(holder)
+    return this.#bytes.has(holder)
   }
 
   /** Records what a connection holds now. */
   count(holder: Holder, bytes: number): void {
-    this.#total += bytes - (this.#held.get(holder) ?? 0)
-    if (bytes > 0) this.#held.set(holder, bytes)
-    else this.#held.delete(holder)
+    this.#total += bytes - (this.#bytes.get(holder) ?? 0)
+    if (bytes > 0) this.#bytes.set(holder, bytes)
+    else this.#bytes.delete(holder)
   }
 
   /** Counts again what each holds. */
   recount(bytesOf: (holder: Holder) => number): void {
-    for (const holder of this.#held.keys()) this.count(holder, bytesOf(holder))
+    for (const holder of this.#bytes.keys()) this.count(holder, bytesOf(holder))
   }
 
   /** Drops the oldest until the rest fits. */
   enforce(): void {
-    for (const oldest of this.#held.keys()) {
+    for (const oldest of this.#bytes.keys()) {
       if (!this.isExceeded) return
       this.count(oldest, 0)
       this.#drop(oldest)

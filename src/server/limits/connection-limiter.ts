@@ -152,7 +152,7 @@ export class ConnectionLimiter {
     const { keys } = this.#options
     // A caller without a key was admitted because there were none.
     if (keyId === null || keyHash === null) return !(await keys.hasKeys())
-    return keys.holds(keyId, keyHash)
+    return keys.isCurrent(keyId, keyHash)
   }
 }
 

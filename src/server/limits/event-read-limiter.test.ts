@@ -21,7 +21,7 @@ async function roundsOf(work: () => Promise<unknown>): Promise<number> {
 
 it('gives the event loop turns, however many readers read at the same time', async () => {
   const limiter = new EventReadLimiter()
-  const readers = Array.from({ length: 40 }, (_, n) => limiter.pacer(caller(`${n % 7}`)))
+  const readers = Array.from({ length: 40 }, (_, n) => limiter.reader(caller(`${n % 7}`)))
   const rounds = await roundsOf(() =>
     Promise.all(
       readers.map(async (step) => {
@@ -35,7 +35,7 @@ it('gives the event loop turns, however many readers read at the same time', asy
 })
 
 it('does not wait where little is read', async () => {
-  const step = new EventReadLimiter().pacer(caller('a'))
+  const step = new EventReadLimiter().reader(caller('a'))
   for (let n = 0; n < 200; n++) expect(step(150)).toBeUndefined()
   for (let n = 0; n < 500; n++) await step(150)
 })

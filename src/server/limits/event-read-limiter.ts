@@ -24,7 +24,7 @@ export class EventReadLimiter {
   }
 
   /** The function that one reader calls after each event. */
-  pacer(scope: Scope): (bytes: number) => Promise<void> | undefined {
+  reader(scope: Scope): (bytes: number) => Promise<void> | undefined {
     let sinceTurn = 0
     return (bytes) => {
       sinceTurn += bytes + EVENT_BYTES

@@ -23,7 +23,7 @@ export class RateLimiter {
   }
 
   /** Takes tokens and returns 0, or takes none and returns in how many milliseconds there will be enough. */
-  take(name: string, count: number, rate: Rate): number {
+  consume(name: string, count: number, rate: Rate): number {
     const waitMs = this.waitMs(name, count, rate)
     if (waitMs === 0) this.spend(name, count, rate)
     return waitMs

@@ -51,7 +51,7 @@ export class EventFeed {
     const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
     const past = alarms.events({ ...filter, ...(from !== undefined && { after: from }) })
     const first = await reads.begin(caller, () => past.next())
-    const passed = reads.pacer(caller)
+    const passed = reads.reader(caller)
     const feed: EventFeed = new EventFeed(from ?? null, follow(), abort, onEnded)
     return feed
 

@@ -135,9 +135,9 @@ export class WsSession {
   /** Messages beyond the rate are refused. A peer that keeps sending them is disconnected. */
   #isWithinRate(id: string | number | null): boolean {
     const { messagesPerSecond: size } = this.#parts
-    const retryAfterMs = this.#rate.take('messages', 1, { size, perMs: size / 1_000 })
+    const retryAfterMs = this.#rate.consume('messages', 1, { size, perMs: size / 1_000 })
     if (retryAfterMs === 0) return true
-    if (this.#rate.take('refused', 1, { size, perMs: size / 10_000 }) > 0)
+    if (this.#rate.consume('refused', 1, { size, perMs: size / 10_000 }) > 0)
       this.#close(POLICY_VIOLATION, 'too many messages')
     else this.#refuse(id, new WakefulError('limit.messages', { max: size }, { retryAfterMs }))
     return false

@@ -19,7 +19,7 @@ import {
 const set = tool({
   name: 'set',
   title: 'Set an alarm',
-  description: `Set an alarm: at its time you (or another target) are woken with \`wake_message\`, \`conversation_id\` and \`payload\`, even if every process died in between. Use it whenever something has to happen later: a reminder, a follow-up, a check that repeats, waiting for something without staying awake.
+  description: `Set an alarm: at its time you (or another target) are woken with \`wake_message\`, \`conversation_id\` and \`payload\`, even if every process crashed in between. Use it whenever something has to happen later: a reminder, a follow-up, a check that repeats, waiting for something without staying awake.
 
 Say when in exactly one field:
 - \`when\`: plain language: "in 20 minutes", "tomorrow at 9am", "next friday at 3pm", "every weekday at 9:30", "every 2 hours"
@@ -28,9 +28,9 @@ Say when in exactly one field:
 - \`every\`: "5m"; \`cron_expr\`: "0 9 * * 1-5"; \`rrule\`: "FREQ=MONTHLY;BYDAY=-1FR"
 Give \`timezone\` ("Europe/Rome") for everything people say by the clock: without it "9am" is read in UTC. If unsure how a time is read, call \`preview\` first.
 
-Write \`wake_message\` as a note to yourself: whoever is woken may remember nothing of now. \`key\` names the alarm ("standup"): setting the same key again moves it instead of adding a second one. \`idempotency_key\` makes repeating this call harmless.
+Write \`wake_message\` as a note to yourself: the reader may remember nothing of this conversation. \`key\` names the alarm ("standup"): setting the same key again moves it instead of adding a second one. \`idempotency_key\` makes repeating this call harmless.
 
-\`target\` says who is woken: \`{"webhook": "https://…"}\` is called; "inbox" lies ready for the tool \`inbox\`. Without a target it goes to the owner's default target, and where there is none to your inbox. With \`ack: "report"\` it counts as done only when \`complete\` or \`fail\` was called within \`completion_timeout\`.`,
+\`target\` is where the wake goes: \`{"webhook": "https://…"}\` is called; "inbox" keeps it for the tool \`inbox\`. Without a target it goes to the owner's default target, or to your inbox if there is none. With \`ack: "report"\` it counts as done only when \`complete\` or \`fail\` was called within \`completion_timeout\`.`,
   operation: 'set',
   input: operations.set.body,
   hints: WRITES,
@@ -41,7 +41,7 @@ Write \`wake_message\` as a note to yourself: whoever is woken may remember noth
     const head =
       alarm.deduped === true ? 'Already set, nothing changed' : reply.status === 201 ? 'Set' : 'Set again'
     const where = toInbox
-      ? '\nYou named no target and have no default one, so it comes to your inbox: call `inbox` around that time to receive it.'
+      ? '\nYou named no target and have no default target, so it goes to your inbox: call `inbox` around that time to receive it.'
       : ''
     return { json: reply.json, text: `${head}: ${await alarmText(alarm, work)}${where}` }
   },

@@ -44,7 +44,7 @@ export function mountMcp(app: Hono, parts: McpParts): void {
 async function answer(
   parts: McpParts,
   c: Context,
-  exchange: (given: Exchange) => Promise<Response>,
+  exchange: (exchange: Exchange) => Promise<Response>,
 ): Promise<Response> {
   const request = c.req.raw
   const known: Known = { startedAt: parts.clock.monotonic(), caller: null, error: null }

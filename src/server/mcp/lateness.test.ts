@@ -27,14 +27,14 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
     wake(),
     background(),
     HOUR + 12,
-    '1h late: it lay in your inbox for 1h until you asked',
+    '1h late: it was in your inbox for 1h until you asked',
   ],
   [
     'is tried for the second time',
     wake({ attempt: 2, drift_ms: 5_000 }),
     background([10, 'alarm.attempt_failed', 'attempt 1 failed: no tea; tried again at then']),
     5_010,
-    '5s late: the first try failed: no tea',
+    '5s late: the first attempt failed: no tea',
   ],
   [
     'is tried for the fourth time',
@@ -45,21 +45,21 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
       [90_000, 'alarm.attempt_failed', 'attempt 4 failed: later; tried again at then'],
     ),
     60_010,
-    '1m late: 3 tries failed before this one, the last: b; and; c',
+    '1m late: 3 attempts failed before this one, the last: b; and; c',
   ],
   [
     'is tried again, and its story is cut off',
     wake({ attempt: 2, drift_ms: 5_000 }),
     { ...background(), lastError: 'the newest' },
     5_010,
-    '5s late: the first try failed: the newest',
+    '5s late: the first attempt failed: the newest',
   ],
   [
     'is tried again, and nothing is known',
     wake({ attempt: 2, drift_ms: 5_000 }),
     null,
     5_010,
-    '5s late: the first try failed',
+    '5s late: the first attempt failed',
   ],
   [
     'was paused',
@@ -80,38 +80,38 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
     late,
     { ...background(), createdAt: iso(HOUR - 1) },
     HOUR,
-    '1h late: that moment had passed already when it was set',
+    '1h late: its time had already passed when it was set',
   ],
   [
     'is what is left of many that were missed',
     late,
     background([HOUR - 1, 'alarm.skipped', '11 occurrences skipped (misfire)']),
     HOUR,
-    '1h late: the service was not running then, or had fallen behind (11 occurrences skipped (misfire))',
+    '1h late: the service was down then, or behind (11 occurrences skipped (misfire))',
   ],
   [
     'waited for the one before it',
     late,
     background([HOUR - 1, 'alarm.completed', 'reported complete: ok']),
     HOUR,
-    `1h late: the occurrence before it was open until ${iso(HOUR - 1)}`,
+    `1h late: the previous occurrence was open until ${iso(HOUR - 1)}`,
   ],
   [
     'met nobody at the clock',
     late,
     background([HOUR + 1, 'alarm.fired', 'delivered']),
     HOUR,
-    '1h late: the service was not running then, was catching up, or an operator held it back',
+    '1h late: the service was down then, was catching up, or an operator had paused it',
   ],
-])('says of a wake that %s', ([, given, known, nowMs, words]) => {
-  expect(lateness(given, known, DUE + nowMs)).toBe(words)
+])('says of a wake that %s', ([, input, known, nowMs, words]) => {
+  expect(lateness(input, known, DUE + nowMs)).toBe(words)
 })
 
 it('warns that a wake was delivered before', () => {
   expect(lateness(wake({ tries: 2 }), background(), DUE + 60_000)).toMatch(
-    /^1m late: it is handed out for the second time, since nobody acknowledged it/,
+    /^1m late: it is handed out for the second time, because it was not acknowledged/,
   )
   expect(lateness(wake({ tries: 12, attempt: 2 }), background(), DUE + 60_000)).toMatch(
-    /the first try failed; it is handed out for the 12th time/,
+    /the first attempt failed; it is handed out for the 12th time/,
   )
 })

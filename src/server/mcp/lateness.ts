@@ -24,13 +24,13 @@ const ENDED: ReadonlySet<string> = new Set(['alarm.completed', 'alarm.failed', '
 
 /** Whether a wake was on time, and if not, why: the first thing a woken agent has to know. */
 export function lateness(wake: WakeTimes, background: Background | null, now: number): string {
-  const lay = now - Date.parse(wake.fired_at)
+  const waitedMs = now - Date.parse(wake.fired_at)
   const reasons = [
-    ...(wake.attempt > 1 ? [failedTries(wake, background)] : []),
+    ...(wake.attempt > 1 ? [failedAttempts(wake, background)] : []),
     ...(wake.attempt === 1 && wake.drift_ms >= IN_TIME_MS ? [lateStart(wake, background)] : []),
     ...(wake.tries > 1 ? [handedOutAgain(wake.tries)] : []),
-    ...(wake.tries === 1 && lay >= IN_TIME_MS
-      ? [`it lay in your inbox for ${humanizeDuration(lay)} until you asked`]
+    ...(wake.tries === 1 && waitedMs >= IN_TIME_MS
+      ? [`it was in your inbox for ${humanizeDuration(waitedMs)} until you asked`]
       : []),
   ]
   if (reasons.length === 0) return 'in time'
@@ -38,20 +38,24 @@ export function lateness(wake: WakeTimes, background: Background | null, now: nu
   return `${lateMs < IN_TIME_MS ? 'in time' : `${humanizeDuration(lateMs)} late`}: ${reasons.join('; ')}`
 }
 
-function failedTries({ attempt, fired_at }: WakeTimes, background: Background | null): string {
+function failedAttempts({ attempt, fired_at }: WakeTimes, background: Background | null): string {
   const before = attempt - 1
-  const count = before === 1 ? 'the first try failed' : `${before} tries failed before this one`
+  const count = before === 1 ? 'the first attempt failed' : `${before} attempts failed before this one`
   const line = background?.story.findLast(
     ({ type, at }) => type === 'alarm.attempt_failed' && Date.parse(at) <= Date.parse(fired_at),
   )
-  const said =
+  const error =
     line === undefined ? background?.lastError : /failed: (.*); tried again at /s.exec(line.text)?.[1]
-  return said === undefined || said === null ? count : `${count}${before === 1 ? '' : ', the last'}: ${said}`
+  return error === undefined || error === null
+    ? count
+    : `${count}${before === 1 ? '' : ', the last'}: ${error}`
 }
 
 function lateStart({ scheduled_for, fired_at }: WakeTimes, background: Background | null): string {
-  const [due, came] = [Date.parse(scheduled_for), Date.parse(fired_at)]
-  const between = (background?.story ?? []).filter(({ at }) => Date.parse(at) > due && Date.parse(at) <= came)
+  const [due, firedAt] = [Date.parse(scheduled_for), Date.parse(fired_at)]
+  const between = (background?.story ?? []).filter(
+    ({ at }) => Date.parse(at) > due && Date.parse(at) <= firedAt,
+  )
   const resumed = between.findLast(({ type }) => type === 'alarm.resumed')
   if (resumed !== undefined) return `it was paused until ${resumed.at}`
   const retried = between.findLast(
@@ -59,16 +63,16 @@ function lateStart({ scheduled_for, fired_at }: WakeTimes, background: Backgroun
   )
   if (retried !== undefined) return `it was ${retried.text} on ${retried.at}`
   if (background !== null && Date.parse(background.createdAt) > due)
-    return 'that moment had passed already when it was set'
+    return 'its time had already passed when it was set'
   const missed = between.find(({ type }) => type === 'alarm.skipped')
-  if (missed !== undefined) return `the service was not running then, or had fallen behind (${missed.text})`
+  if (missed !== undefined) return `the service was down then, or behind (${missed.text})`
   const earlier = between.findLast(({ type }) => ENDED.has(type))
-  if (earlier !== undefined) return `the occurrence before it was open until ${earlier.at}`
-  return 'the service was not running then, was catching up, or an operator held it back'
+  if (earlier !== undefined) return `the previous occurrence was open until ${earlier.at}`
+  return 'the service was down then, was catching up, or an operator had paused it'
 }
 
 function handedOutAgain(tries: number): string {
-  return `it is handed out for the ${ordinal(tries)} time, since nobody acknowledged it before its hold ended: what it asks for may have been begun already`
+  return `it is handed out for the ${ordinal(tries)} time, because it was not acknowledged before its \`hold\` ended: the work may have been started already`
 }
 
 function ordinal(number: number): string {

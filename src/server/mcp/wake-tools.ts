@@ -5,14 +5,14 @@ import { type AlarmWire, alarmText, short, wallTime } from './alarm-text.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
 import { call, idOf, READS, read, type Tool, type ToolContext, tool, WHICH, WRITES } from './tool.ts'
 
-/** Well below the minute after which most clients give up on a tool call. */
-const WAIT = '25s'
+/** Most clients give up on a tool call after a minute. */
+const WAIT_DEFAULT = '25s'
 /** An agent works longer than a program on what it has received. */
-const HOLD = '5m'
+const HOLD_DEFAULT = '5m'
 const MESSAGE_LENGTH_MAX = 4_000
 
 const inboxItem = operations.inbox.answers[200].schema.shape.items.element.extend({
-  lateness: z.string().meta({ description: 'Whether it came in time, and if not, why.' }),
+  lateness: z.string().meta({ description: 'Whether it was on time, and if not, why.' }),
 })
 
 type WakeWire = Omit<z.output<typeof inboxItem>, 'lateness'>
@@ -21,19 +21,22 @@ type StoryWire = z.output<(typeof operations)['why']['answers'][200]['schema']>
 const inbox = tool({
   name: 'inbox',
   title: 'Wait for wakes',
-  description: `Receive the wakes of your alarms with target "inbox", oldest first; where there is none, wait up to \`wait\` (${WAIT}; 50s at most is wise, since many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
+  description: `Receive the wakes of your alarms with target "inbox", oldest first; if there is none, wait up to \`wait\` (${WAIT_DEFAULT}; use 50s at most, because many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
 
-Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\` and \`tries\`. A wake that is not acknowledged within \`hold\` (${HOLD}) is handed out again: choose a longer hold for long work.`,
+Each wake has the time it was due, the time it was delivered, and the reason if it is late. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\` and \`tries\`. A wake that is not acknowledged within \`hold\` (${HOLD_DEFAULT}) is handed out again: choose a longer hold for long work.`,
   operation: 'inbox',
   input: operations.inbox.query.extend({
-    wait: duration(`How long to wait for a wake (${WAIT}, at most 60s).`, WAIT).optional(),
-    hold: duration(`How long they are yours (${HOLD}, at most 1h).`, HOLD).optional(),
+    wait: duration(`How long to wait for a wake (${WAIT_DEFAULT}, at most 60s).`, WAIT_DEFAULT).optional(),
+    hold: duration(
+      `How long they are reserved for you (${HOLD_DEFAULT}, at most 1h).`,
+      HOLD_DEFAULT,
+    ).optional(),
   }),
   output: z.object({ items: z.array(inboxItem) }),
   hints: WRITES,
   run: async (query, work) => {
     const reply = await call(work, 'inbox', {
-      query: { ...query, wait: query.wait ?? WAIT, hold: query.hold ?? HOLD },
+      query: { ...query, wait: query.wait ?? WAIT_DEFAULT, hold: query.hold ?? HOLD_DEFAULT },
     })
     const items = itemsOf(reply.json)
     const wakes = await Promise.all(items.map((item) => wakeText(item, work)))
@@ -59,13 +62,13 @@ async function wakeText({ wake, text }: { wake: WakeWire; text: string }, work: 
   const { conversation_id, wake_message, attempt, occurrence_id } = wake
   const lines = [
     `Wake ${occurrence_id}${name ? ` ${JSON.stringify(short(name))}` : ''}`,
-    `Due ${wallTime(new Date(wake.scheduled_for), zone)}, came ${wallTime(new Date(wake.fired_at), zone)}: ${late}.`,
+    `Due ${wallTime(new Date(wake.scheduled_for), zone)}, delivered ${wallTime(new Date(wake.fired_at), zone)}: ${late}.`,
     ...(wake_message === '' ? [] : [`Message: ${cut(wake_message)}`]),
     ...(conversation_id === '' ? [] : [`Conversation: ${conversation_id}`]),
     ...(wake.payload === undefined || wake.payload === null ? [] : ['Payload: in the JSON below.']),
-    ...(attempt > 1 ? [`This is try ${attempt}.`] : []),
+    ...(attempt > 1 ? [`This is attempt ${attempt}.`] : []),
     ...(alarm?.ack === 'report'
-      ? ['Its report is awaited: ack with `complete` (what came of it) or `fail` (why).']
+      ? ['It awaits a report: ack with `complete` (the result) or `fail` (the reason).']
       : []),
     ...(alarm?.next_fire_at === undefined
       ? []
@@ -89,8 +92,8 @@ async function backgroundOf(
 async function emptyText(work: ToolContext): Promise<string> {
   const reply = call(work, 'list', { query: { status: 'active', order: 'due', limit: 1 } })
   const next = (await orNull<{ items: AlarmWire[] }>(reply))?.items[0]
-  if (next === undefined) return 'No wake came, and none of your alarms is pending.'
-  return `No wake came yet. Next of your alarms: ${await alarmText(next, work)}`
+  if (next === undefined) return 'No wakes, and none of your alarms is pending.'
+  return `No wakes yet. Your next alarm: ${await alarmText(next, work)}`
 }
 
 /** What a call answers; null if it fails. The text around a wake is optional, the wake is not. */
@@ -112,20 +115,20 @@ const ack = tool({
   name: 'ack',
   title: 'Acknowledge a wake',
   description:
-    'Take a wake out of your inbox, by the `occurrence_id` that `inbox` gave: do it when you have done what it asked, so that it is not handed out again. If its alarm was set with `ack: "report"`, say what came of it: `complete` with a result, or `fail` with the reason (it is then tried again, up to `max_failures`).',
+    'Remove a wake from your inbox, by the `occurrence_id` from `inbox`. Call it when you have done what the wake asked, so that it is not handed out again. If its alarm was set with `ack: "report"`, report the outcome: `complete` with a result, or `fail` with the reason (it is then retried, up to `max_failures`).',
   operation: 'ack',
   input: operations.ack.params.extend(operations.ack.body.shape).strict(),
   output: operations.ack.answers[200].schema,
   hints: WRITES,
   advice: {
     not_found:
-      'Call `inbox`: it hands out what lies there, each with its `occurrence_id`. One that was acknowledged before is out of it, and nothing is left to do; one that was handed out again is another’s to acknowledge.',
+      'Call `inbox`: it returns the wakes that are there, each with its `occurrence_id`. A wake that was acknowledged before is no longer there, and nothing is left to do; one that was handed out again is for its new reader to acknowledge.',
   },
   run: async ({ occurrence_id, ...body }, work) => {
     const { json } = await call(work, 'ack', { params: { occurrence_id }, body })
     const reported =
       body.complete !== undefined ? ' Reported complete.' : body.fail !== undefined ? ' Reported failed.' : ''
-    return { json, text: `Acknowledged: ${occurrence_id} is out of your inbox.${reported}` }
+    return { json, text: `Acknowledged: ${occurrence_id} is removed from your inbox.${reported}` }
   },
 })
 
@@ -133,7 +136,7 @@ const complete = tool({
   name: 'complete',
   title: 'Report an alarm done',
   description:
-    'Report that what an alarm asked for is done, with a `result` to keep. Only alarms set with `ack: "report"` await one. For a wake out of your inbox use `ack` with `complete`, which does both.',
+    'Report that the work of an alarm is done, with a `result` to keep. Only alarms set with `ack: "report"` await a report. For a wake from your inbox use `ack` with `complete`, which does both.',
   operation: 'complete',
   input: z.strictObject({ ...WHICH, ...operations.complete.body.shape }),
   hints: WRITES,
@@ -147,7 +150,7 @@ const fail = tool({
   name: 'fail',
   title: 'Report an alarm failed',
   description:
-    'Report that what an alarm asked for could not be done, with the `reason`. It is tried again after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report. For a wake out of your inbox use `ack` with `fail` instead, which does both.',
+    'Report that the work of an alarm failed, with the `reason`. It is retried after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report. For a wake from your inbox use `ack` with `fail` instead, which does both.',
   operation: 'fail',
   input: z.strictObject({ ...WHICH, ...operations.fail.body.shape }),
   hints: WRITES,
@@ -161,7 +164,7 @@ const why = tool({
   name: 'why',
   title: 'Explain an alarm',
   description:
-    'The whole story of an alarm by its `id` or `key`: what was asked, everything that happened, and what happens next or why nothing does. Use it when something did not fire, came late, or failed.',
+    'The history of an alarm by its `id` or `key`: what was asked, everything that happened, and what happens next or why nothing does. Use it when something did not fire, was late, or failed.',
   operation: 'why',
   input: z.strictObject(WHICH),
   output: operations.why.answers[200].schema,

@@ -43,8 +43,8 @@ describe('readiness', () => {
 
   it('is not ready while the engine lags: all slots are busy, and due alarms wait', async () => {
     await using at = await bench({ concurrency: 1 })
-    const gate = Promise.withResolvers<void>()
-    at.wakeful.handle('work', () => gate.promise)
+    const started = Promise.withResolvers<void>()
+    at.wakeful.handle('work', () => started.promise)
     await at.wakeful.start()
     await at.wakeful.set({ delay: '1s' }, { target: 'work' })
     await at.wakeful.set({ delay: '1s' }, { target: 'work' })
@@ -57,7 +57,7 @@ describe('readiness', () => {
       ok: false,
       detail: 'the oldest due alarm is 61 s late; the limit is 60 s',
     })
-    gate.resolve()
+    started.resolve()
     await at.clock.advance('1s')
     expect((await at.look()).status).toBe(200)
   })
@@ -89,8 +89,8 @@ describe('readiness', () => {
       status: 200,
       body: { checks: { shards: { detail: '0 run here, 64 in other processes, 0 in none, standing by' } } },
     })
-    const nobody = { ...readings, pools: [{ ...pools[0]!, elsewhere: 0, nobody: 64 }] }
-    expect((await readiness({ ...ports, readings: () => Promise.resolve(nobody) })).status).toBe(503)
+    const unowned = { ...readings, pools: [{ ...pools[0]!, elsewhere: 0, nobody: 64 }] }
+    expect((await readiness({ ...ports, readings: () => Promise.resolve(unowned) })).status).toBe(503)
   })
 
   it('does not wait for a store that hangs', async () => {

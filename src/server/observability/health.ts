@@ -47,10 +47,10 @@ export async function readiness(ports: ReadinessOptions): Promise<Health> {
   }
   try {
     const readings = await withTimeout(ports.readings(), timeoutMs, clock)
-    const tookMs = Math.round(clock.monotonic() - from)
+    const durationMs = Math.round(clock.monotonic() - from)
     const { takesWrites } = readings
     const isReadOnly = takesWrites ? '' : ', but does not accept writes: it is read-only, or a standby'
-    const store = { ok: takesWrites, detail: `answered in ${tookMs} ms${isReadOnly}` }
+    const store = { ok: takesWrites, detail: `answered in ${durationMs} ms${isReadOnly}` }
     return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
   } catch (thrown) {
     return healthOf({ process, store: { ok: false, detail: refusal(thrown) } })
@@ -67,9 +67,9 @@ function shardsOf({ isRunning, pools }: Readings): HealthCheck {
   if (!isRunning) return { ok: false, detail: 'the engine was not started here' }
   const sum = (count: (pool: Readings['pools'][number]) => number) =>
     pools.reduce((total, pool) => total + count(pool), 0)
-  const [here, elsewhere, nobody] = [sum((p) => p.here), sum((p) => p.elsewhere), sum((p) => p.nobody)]
-  const standing = here === 0 && elsewhere > 0 ? ', standing by' : ''
-  const detail = `${here} run here, ${elsewhere} in other processes, ${nobody} in none${standing}`
+  const [here, elsewhere, unowned] = [sum((p) => p.here), sum((p) => p.elsewhere), sum((p) => p.nobody)]
+  const standby = here === 0 && elsewhere > 0 ? ', standing by' : ''
+  const detail = `${here} run here, ${elsewhere} in other processes, ${unowned} in none${standby}`
   return { ok: here > 0 || elsewhere > 0, detail }
 }
 

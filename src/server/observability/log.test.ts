@@ -39,13 +39,13 @@ describe('a line of the log', () => {
 
   it('logs an error with its cause, and the stack of an unexpected one', () => {
     const { log, parsed } = open()
-    log.trouble(
+    log.error(
       new TypeError('x is not a function', {
         cause: new WakefulError('internal', { detail: 'because' }, { code: 'conflict' }),
       }),
     )
     const [{ error, ...line }] = parsed() as [Record<string, unknown>]
-    expect(line).toMatchObject({ level: 'error', type: 'trouble', message: 'x is not a function' })
+    expect(line).toMatchObject({ level: 'error', type: 'error', message: 'x is not a function' })
     expect(error).toMatchObject({
       name: 'TypeError',
       stack: expect.stringContaining('log.test.ts') as string,
@@ -57,7 +57,7 @@ describe('a line of the log', () => {
     let ms = 0
     const { log, parsed } = open({ now: () => ms })
     const away = () =>
-      log.trouble(
+      log.error(
         new WakefulError(
           'internal',
           { detail: 'the server cannot be reached' },
@@ -65,11 +65,11 @@ describe('a line of the log', () => {
         ),
       )
     for (; ms < 2_500; ms += 50) away()
-    log.trouble(new Error('another'))
+    log.error(new Error('another'))
     ms = -60_000
     away()
-    const told = parsed().map(({ message, left_out }) => [message, left_out])
-    expect(told).toEqual([
+    const messages = parsed().map(({ message, left_out }) => [message, left_out])
+    expect(messages).toEqual([
       ['the server cannot be reached', undefined],
       ['the server cannot be reached', 19],
       ['the server cannot be reached', 19],
@@ -81,16 +81,16 @@ describe('a line of the log', () => {
   it('says how many were suppressed in the text format too', () => {
     let ms = 0
     const { log, lines } = open({ format: 'text', timeText: () => '00:00:00', now: () => ms })
-    for (ms of [0, 1, 2, 1_000]) log.trouble(new Error('no disk'))
+    for (ms of [0, 1, 2, 1_000]) log.error(new Error('no disk'))
     expect(lines).toEqual([
-      '00:00:00  trouble: no disk\n',
-      '00:00:00  trouble: no disk (and 2 times more before)\n',
+      '00:00:00  error: no disk\n',
+      '00:00:00  error: no disk (and 2 times more before)\n',
     ])
   })
 
   it('logs every different error, however many there are', () => {
     const { log, lines } = open()
-    for (let at = 0; at < 1_000; at++) log.trouble(new Error(`trouble ${at}`))
+    for (let at = 0; at < 1_000; at++) log.error(new Error(`error ${at}`))
     expect(lines).toHaveLength(1_000)
   })
 
@@ -103,7 +103,7 @@ describe('a line of the log', () => {
     }
     const { log, parsed } = open({ level: 'error' })
     log.audit(act)
-    log.say('serving', 'serving')
+    log.event('serving', 'serving')
     expect(parsed()).toEqual([
       {
         level: 'info',
@@ -119,7 +119,7 @@ describe('a line of the log', () => {
     ])
     const silent = open({ level: 'silent' })
     silent.log.audit(act)
-    silent.log.trouble(new Error('x'))
+    silent.log.error(new Error('x'))
     expect(silent.lines).toEqual([])
   })
 
@@ -140,14 +140,14 @@ describe('a line of the log', () => {
 
   it('as text, shows requests only if they failed, or at level debug', () => {
     const { log, lines } = open({ format: 'text', timeText: () => '00:00:00' })
-    log.say('owner', 'the clock runs here')
+    log.event('owner', 'the clock runs here')
     log.request(REQUEST)
     log.request({ ...REQUEST, status: 500, thrown: new Error('broken\n  in two') })
-    log.trouble(new Error('no disk'))
+    log.error(new Error('no disk'))
     expect(lines).toEqual([
       '00:00:00  the clock runs here\n',
       '00:00:00  GET /v1/alarms/:id 500 in 1 ms (r1): broken in two\n',
-      '00:00:00  trouble: no disk\n',
+      '00:00:00  error: no disk\n',
     ])
     const debug = open({ format: 'text', level: 'debug' })
     debug.log.request(REQUEST)
@@ -166,7 +166,7 @@ describe('a line of the log', () => {
     )
     const circle: Record<string, unknown> = {}
     circle.self = circle
-    log.trouble(trap, { trap, circle, big: 2n ** 64n, many: Array.from({ length: 1_000 }, () => 'x') })
+    log.error(trap, { trap, circle, big: 2n ** 64n, many: Array.from({ length: 1_000 }, () => 'x') })
     const [line] = parsed()
     expect(line).toMatchObject({ trap: '(cannot be shown)', big: '18446744073709551616' })
     expect(line!.many).toHaveLength(100)
@@ -189,7 +189,7 @@ describe('secrets', () => {
     `GET /v1/ws?ticket=opaque-token-3&x=1`,
     `GET /v1/calendar.ics?token=opaque-token-4`,
     `a broken key wk_AbCdEfGhIjKlMnOpQrStUvWxYz`,
-    JSON.stringify({ said: JSON.stringify({ authorization: `Bearer ${key}`, cookie: 'opaque-token-5' }) }),
+    JSON.stringify({ inner: JSON.stringify({ authorization: `Bearer ${key}`, cookie: 'opaque-token-5' }) }),
     ...[1_950, 3_950, 15_950].flatMap((length) => [
       `${'x'.repeat(length)} ${key}`,
       `${'x'.repeat(length)} postgres://somebody:${'hunter2'.repeat(20)}@db/wakeful`,
@@ -199,13 +199,13 @@ describe('secrets', () => {
 
   it.for(['json', 'text'] as const)('are in no line, wherever they come from (%s)', (format) => {
     let ms = 0
-    // The same trouble is left out within a second.
+    // The same message is logged once a second.
     const now = () => (ms += 1_000)
     const { log, lines } = open({ format, level: 'debug', now })
     for (const text of texts) {
       const thrown = new Error(text, { cause: new Error(`inner: ${text}`) })
-      log.trouble(thrown, { more: [text, { deep: text }] })
-      log.trouble(text)
+      log.error(thrown, { more: [text, { deep: text }] })
+      log.error(text)
       log.request({ ...REQUEST, status: 500, thrown, owner: text, tenant: text })
       log.audit({
         by: text,
@@ -213,7 +213,10 @@ describe('secrets', () => {
         tenant: text,
         about: { text, secret: 'opaque-token', [text]: 1 },
       })
-      log.say('alarm.failed', text, { event: { data: { error: text } }, headers: { Cookie: 'opaque-token' } })
+      log.event('alarm.failed', text, {
+        event: { data: { error: text } },
+        headers: { Cookie: 'opaque-token' },
+      })
     }
     const wanted = 5 * texts.length
     expect(lines).toHaveLength(wanted)
@@ -230,9 +233,7 @@ describe('secrets', () => {
 
   it('keep the public id of a key, so that it can be revoked', () => {
     const { log, parsed } = open()
-    log.trouble(
-      new WakefulError('internal', { detail: `Bearer ${key} was revoked` }, { code: 'unauthorized' }),
-    )
+    log.error(new WakefulError('internal', { detail: `Bearer ${key} was revoked` }, { code: 'unauthorized' }))
     expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })
   })
 })

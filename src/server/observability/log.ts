@@ -118,13 +118,13 @@ export class Log {
   }
 
   /** Logs an error outside of any alarm: what `onError` receives. The same message is logged once a second. */
-  trouble(thrown: unknown, more: Readonly<Record<string, unknown>> = {}): void {
+  error(thrown: unknown, more: Readonly<Record<string, unknown>> = {}): void {
     const message = redactedError(thrown)
     const suppressed = this.#throttle.next(message, this.#options.now())
     if (suppressed === null) return
     const again = suppressed === 0 ? '' : ` (and ${suppressed} times more before)`
     const fields = { message, ...(suppressed > 0 && { left_out: suppressed }), ...more, error: thrown }
-    this.#write('error', 'trouble', `trouble: ${message}${again}`, fields)
+    this.#write('error', 'error', `error: ${message}${again}`, fields)
   }
 
   /** Logs what an admin did, at every level except `silent`. */
@@ -137,7 +137,7 @@ export class Log {
   }
 
   /** Logs that the server starts, stops and the like: `text` for people, `more` for programs. */
-  say(
+  event(
     type: string,
     text: string,
     more: Readonly<Record<string, unknown>> = {},

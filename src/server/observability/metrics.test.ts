@@ -134,8 +134,8 @@ test('sets are counted by outcome', async () => {
 
 test('deliveries in flight, queued occurrences and lag are read at the scrape', async () => {
   await using at = await bench({ concurrency: 2 })
-  const gate = Promise.withResolvers<void>()
-  at.wakeful.handle('work', () => gate.promise)
+  const started = Promise.withResolvers<void>()
+  at.wakeful.handle('work', () => started.promise)
   await at.wakeful.start()
   for (let i = 0; i < 5; i++) await at.wakeful.set({ delay: '1s' }, BASE)
   await at.clock.advance(11_000)
@@ -150,7 +150,7 @@ test('deliveries in flight, queued occurrences and lag are read at the scrape', 
   })
   expect(busy.wakeful_clock_correction_seconds).toBe(0.25)
   expect(busy.wakeful_store_up).toBe(1)
-  gate.resolve()
+  started.resolve()
   await at.clock.advance(1_000)
   const idle = await at.read()
   expect([idle.wakeful_in_flight, idle.wakeful_queued, idle['wakeful_lag_seconds{pool="app"}']]).toEqual([
@@ -245,12 +245,12 @@ test('pools beyond a small number share a label, those that run here last', asyn
   })
   const clock = new VirtualClock()
   metrics.attach({ readings: () => Promise.resolve({ ...READINGS, pools }), clock })
-  const shown = figures((await metrics.text()).body)
-  const lags = Object.keys(shown).filter((name) => name.startsWith('wakeful_lag_seconds'))
+  const values = figures((await metrics.text()).body)
+  const lags = Object.keys(values).filter((name) => name.startsWith('wakeful_lag_seconds'))
   expect(lags).toHaveLength(21)
-  expect(shown['wakeful_shards{pool="p99",owner="here"}']).toBe(64)
-  expect(shown['wakeful_shards{pool="other",owner="nobody"}']).toBe(80 * 64)
-  expect(shown['wakeful_lag_seconds{pool="other"}']).toBe(0.098)
+  expect(values['wakeful_shards{pool="p99",owner="here"}']).toBe(64)
+  expect(values['wakeful_shards{pool="other",owner="nobody"}']).toBe(80 * 64)
+  expect(values['wakeful_lag_seconds{pool="other"}']).toBe(0.098)
 })
 
 test('the store is read once a second, however often it is scraped', async () => {

@@ -151,7 +151,7 @@ export class Metrics {
       },
       skipped: (reason, count) => skipped.inc({ reason }, count),
       reportOverdue: () => overdue.inc(),
-      settled: (tookMs) => settle.observe(tookMs / 1000),
+      settled: (durationMs) => settle.observe(durationMs / 1000),
       set: (outcome) => sets.inc({ outcome }),
       storeFailed: (call) => storeErrors.inc({ call }),
     }

@@ -32,7 +32,7 @@ export function operationHandler(
   name: OperationName,
   operation: Operation,
 ): MiddlewareHandler {
-  const { method, path: route, rights, takesTicket } = operation
+  const { method, path: route, rights, acceptsTicket: takesTicket } = operation
   const call = parts.calls[name] as (input: unknown, context: CallContext) => Promise<Reply>
   // A HEAD must not claim a wake or use up a ticket.
   const hasEffect = rights !== 'read' || takesTicket === true
@@ -81,7 +81,7 @@ function responseOf(parts: AppParts, c: Context, reply: Reply, id: string): Resp
 function authenticate(
   { authenticator }: AppParts,
   c: Context,
-  { byToken, takesTicket }: Operation,
+  { byToken, acceptsTicket: takesTicket }: Operation,
 ): Promise<Caller> {
   const headers = headersOf(c)
   const ticket = takesTicket === true ? searchOf(c).get('ticket') : null
@@ -132,7 +132,11 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
   return checked(body!, input)
 }
 
-function contextOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): CallContext {
+function contextOf(
+  c: Context,
+  caller: Caller,
+  { ifMatch, acceptsTicket: takesTicket }: Operation,
+): CallContext {
   const headers = headersOf(c)
   const lastEventId = takesTicket === true ? headers.get('last-event-id') : null
   const match = ifMatch === true ? headers.get('if-match') : null

@@ -35,7 +35,7 @@ export const CALENDAR_NAME_FORM =
   "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
-const GIVEN = ['dates', 'ics', 'weekend']
+const FIELDS = ['dates', 'ics', 'weekend']
 const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
 
 /** Whether a value is a valid name of a calendar. */
@@ -78,11 +78,11 @@ function parseCalendar(
   before?: HolidayCalendar,
 ): ParsedCalendar {
   if (!isCalendarName(name)) throw refused(`the name is invalid: use ${CALENDAR_NAME_FORM}`)
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) throw notGiven()
-  const unknown = Object.keys(input).find((field) => field !== 'name' && !GIVEN.includes(field))
-  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) throw malformedError()
+  const unknown = Object.keys(input).find((field) => field !== 'name' && !FIELDS.includes(field))
+  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${FIELDS.join(', ')}`)
   const { dates, ics, weekend } = input
-  if (dates === undefined && ics === undefined && weekend === undefined) throw notGiven()
+  if (dates === undefined && ics === undefined && weekend === undefined) throw malformedError()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
   if (dates !== undefined) addDates(read.days, dates)
   const notes = [...read.notes]
@@ -111,7 +111,7 @@ function weekendOf(input: unknown): readonly unknown[] {
 /** Adds dates with their labels, which override those of an .ics file. */
 function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['dates']>): void {
   const input: unknown = dates
-  if (typeof input !== 'object' || input === null) throw notGiven()
+  if (typeof input !== 'object' || input === null) throw malformedError()
   const pairs: [unknown, unknown][] = Array.isArray(input)
     ? input.map((date) => [date, ''])
     : Object.entries(input)
@@ -200,7 +200,7 @@ function assertFew(days: number): void {
   throw refused(`it has ${days} days: a calendar takes at most ${CALENDAR_DAYS_MAX}`)
 }
 
-function notGiven(): WakefulError {
+function malformedError(): WakefulError {
   return refused(
     "it is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them; dates: [] makes it empty",
   )

@@ -1,8 +1,8 @@
 import { resolved, type Schema } from './document.ts'
 
 /** Where a value is not as its schema says, in words; nothing where it is. Fields that are not declared are wrong, too. */
-export function deviations(given: Schema, value: unknown, at = '$'): string[] {
-  const schema = resolved(given)
+export function deviations(declared: Schema, value: unknown, at = '$'): string[] {
+  const schema = resolved(declared)
   if (schema.anyOf !== undefined) {
     const all = schema.anyOf.map((each) => deviations(each, value, at))
     return all.some((each) => each.length === 0) ? [] : all.sort((a, b) => a.length - b.length)[0]!
@@ -10,10 +10,10 @@ export function deviations(given: Schema, value: unknown, at = '$'): string[] {
   if (schema.const !== undefined && value !== schema.const)
     return [`${at} is not ${JSON.stringify(schema.const)}`]
   if (schema.enum !== undefined && !schema.enum.includes(value))
-    return [`${at} is not one of ${JSON.stringify(schema.enum)}: ${shown(value)}`]
+    return [`${at} is not one of ${JSON.stringify(schema.enum)}: ${display(value)}`]
   const types = typeof schema.type === 'string' ? [schema.type] : schema.type
   if (types !== undefined && !types.some((type) => isOf(type, value)))
-    return [`${at} is no ${types.join(' or ')}: ${shown(value)}`]
+    return [`${at} is no ${types.join(' or ')}: ${display(value)}`]
   if (typeof value === 'string') return inText(schema, value, at)
   if (typeof value === 'number') return inNumber(schema, value, at)
   if (Array.isArray(value))
@@ -35,7 +35,7 @@ function inText({ pattern, maxLength, minLength }: Schema, value: string, at: st
     (pattern === undefined || new RegExp(pattern).test(value)) &&
     value.length >= (minLength ?? 0) &&
     value.length <= (maxLength ?? Infinity)
-  return isRight ? [] : [`${at} is not as it should be: ${shown(value)}`]
+  return isRight ? [] : [`${at} is not as it should be: ${display(value)}`]
 }
 
 function inNumber({ minimum, maximum }: Schema, value: number, at: string): string[] {
@@ -56,6 +56,6 @@ function inFields({ properties, required = [], additionalProperties }: Schema, v
   return wrong
 }
 
-function shown(value: unknown): string {
+function display(value: unknown): string {
   return String(JSON.stringify(value)).slice(0, 120)
 }

@@ -132,11 +132,11 @@ export class Making {
     this.#known = known
   }
 
-  value(given: Schema, name: string, wildness: number): unknown {
+  value(declared: Schema, name: string, wildness: number): unknown {
     if (this.#random.chance(wildness / 3)) return this.junk()
-    const isTarget = given.$ref?.endsWith('/Target') === true
+    const isTarget = declared.$ref?.endsWith('/Target') === true
     if (isTarget || name === 'target' || name === 'on_failure') return this.#pick(TARGETS)
-    const schema = resolved(given)
+    const schema = resolved(declared)
     if (schema.anyOf !== undefined) return this.value(this.#pick(schema.anyOf), name, wildness)
     if (schema.const !== undefined) return schema.const
     if (schema.enum !== undefined) return this.#pick(schema.enum)
@@ -150,9 +150,9 @@ export class Making {
   }
 
   /** A text, as it stands in a path or a query too. */
-  text(given: Schema, name: string, wildness: number): string {
+  text(declared: Schema, name: string, wildness: number): string {
     if (this.#random.chance(wildness)) return this.junkText()
-    const schema = resolved(given)
+    const schema = resolved(declared)
     const known = this.#knownOf(name)
     if (known.length > 0 && this.#random.chance(0.7)) return this.#pick(known)
     const meant = Object.hasOwn(MEANT, name) ? MEANT[name]! : []

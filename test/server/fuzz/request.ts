@@ -46,9 +46,9 @@ export function fuzzRequest(random: Random, endpoint: Endpoint, known: Known): F
   }
 }
 
-function pathPart(random: Random, given: string): string {
+function pathPart(random: Random, value: string): string {
   // Nothing and dots alone are another path, whoever writes them: URLs are read so.
-  const text = given.replace(/^\.{0,2}$/, 'x')
+  const text = value.replace(/^\.{0,2}$/, 'x')
   const encoded = encodeURIComponent(text.slice(0, URL_TEXT_MAX).toWellFormed())
   return random.chance(0.02)
     ? `${encoded}%${random.weighted([

@@ -58,13 +58,13 @@ export async function settled({ url, wakeful }: Serving, tenant: string, owner: 
   }
 }
 
-/** Ids of the same shapes that nobody has; places in lists can only be somebody's. */
-export function nobodys(somebody: Ids): Ids {
+/** Ids of the same shapes that do not exist; cursors cannot be made up, so they are the known ones. */
+export function unknownIds(known: Ids): Ids {
   const changed = (text: string) => text.replace(/[0-9]/g, (digit) => String((Number(digit) + 3) % 10))
   const unknown = Object.fromEntries(
-    Object.entries(somebody).map(([name, text]) => [name, changed(text).replaceAll(MARK, 'unknowable')]),
+    Object.entries(known).map(([name, text]) => [name, changed(text).replaceAll(MARK, 'unknowable')]),
   ) as unknown as Ids
-  const { listCursor, eventCursor } = somebody
+  const { listCursor, eventCursor } = known
   return { ...unknown, tenant: 'nobody', listCursor, eventCursor }
 }
 

@@ -169,7 +169,7 @@ it('ends the call of a client that disconnected, and loses none of its wakes', a
 })
 
 it('has logged no error', () => {
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 

@@ -10,9 +10,11 @@ it('tells a woken agent why it is late: no running clock, a pause, or no call of
     ['down', 'paused', 'unasked'].map((owner) => httpAgent(server.url, { 'wakeful-owner': owner })),
   )
   await down!.tool('set', { delay: '10ms', wake_message: 'x' })
-  const held = await paused!.tool('set', { delay: '10ms', wake_message: 'x' })
+  const waiting = await paused!.tool('set', { delay: '10ms', wake_message: 'x' })
   const act = (verb: string) =>
-    server.call('POST', `/v1/alarms/${held.structured.id}/${verb}`, undefined, { 'wakeful-owner': 'paused' })
+    server.call('POST', `/v1/alarms/${waiting.structured.id}/${verb}`, undefined, {
+      'wakeful-owner': 'paused',
+    })
   await act('pause')
   await pause(1_200)
   await server.wakeful.start()
@@ -20,11 +22,11 @@ it('tells a woken agent why it is late: no running clock, a pause, or no call of
   await unasked!.tool('set', { delay: '10ms', wake_message: 'x' })
   const lateness = async (agent: typeof down) =>
     (await agent!.tool('inbox', { wait: '20s' })).structured.items[0].lateness
-  expect(await lateness(down)).toMatch(/^\d+s late: the service was not running then, was catching up/)
+  expect(await lateness(down)).toMatch(/^\d+s late: the service was down then, was catching up/)
   expect(await lateness(paused)).toMatch(/^\d+s late: it was paused until \S+Z/)
   await pause(1_200)
-  expect(await lateness(unasked)).toMatch(/^\d+s late: it lay in your inbox for \d+s until you asked$/)
+  expect(await lateness(unasked)).toMatch(/^\d+s late: it was in your inbox for \d+s until you asked$/)
   const [note] = (await down!.tool('set', { fire_at: '2020-01-01T00:00:00Z' })).structured.notes
   expect(note).toMatch(/past/)
-  expect(await lateness(down)).toMatch(/late: that moment had passed already when it was set/)
+  expect(await lateness(down)).toMatch(/late: its time had already passed when it was set/)
 })

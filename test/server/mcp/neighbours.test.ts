@@ -28,16 +28,16 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
 
   it.for(['bob', 'other'] as const)(
     '%s sees and touches nothing: what is not theirs is not there',
-    async (who) => {
-      const [ann, neighbour] = [await agent(keys.ann), await agent(keys[who])]
-      const key = `k-${who}-${era}`
+    async (role) => {
+      const [ann, neighbour] = [await agent(keys.ann), await agent(keys[role])]
+      const key = `k-${role}-${era}`
       const { structured: alarm } = await ann.tool('set', {
         delay: '1h',
         key,
         wake_message: 'mine',
         ack: 'report',
       })
-      const wake = await delivered(`w-${who}-${era}`)
+      const wake = await delivered(`w-${role}-${era}`)
       const before = (await ann.tool('get', { id: alarm.id })).json
       for (const [name, args] of BY_ID) {
         const foreign = name === 'ack' ? wake : 'key' in args('') ? key : alarm.id
@@ -47,7 +47,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
           await neighbour.tool(name, args(unknown)),
         ]
         expect([name, met.isError, met.text.split(':')[0]]).toEqual([name, true, 'not_found'])
-        expect(told(met, foreign)).toEqual(told(missed, unknown))
+        expect(comparable(met, foreign)).toEqual(comparable(missed, unknown))
       }
       for (const filter of [{}, { q: 'mine' }, { status: 'pending' }])
         expect((await neighbour.tool('list', filter)).structured.items).toEqual([])
@@ -132,12 +132,12 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
 })
 
 it('has logged no error', () => {
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
 /** What a refusal says, without the name that was asked for. */
-function told({ text, json, structured }: Answered, name: string) {
+function comparable({ text, json, structured }: Answered, name: string) {
   return [text.replaceAll(name, 'NAME'), json.replaceAll(name, 'NAME'), structured]
 }
 

@@ -170,7 +170,7 @@ interface Line {
   readonly result?: any
 }
 
-/** The real command, spoken to without a client. */
+/** The real command, driven without a client. */
 function rawProcess(args: readonly string[]) {
   const child = spawn(process.execPath, [LAUNCH, 'mcp', ...args], { cwd: dir, stdio: 'pipe' })
   const lines: Line[] = []
@@ -183,10 +183,10 @@ function rawProcess(args: readonly string[]) {
     child,
     lines,
     /** Says lines, and waits for as many answers. */
-    say: async (...said: string[]) => {
+    say: async (...sent: string[]) => {
       const from = lines.length
-      child.stdin.write(said.map((line) => `${line}\n`).join(''))
-      while (lines.length < from + said.length) {
+      child.stdin.write(sent.map((line) => `${line}\n`).join(''))
+      while (lines.length < from + sent.length) {
         await Promise.race([once(arrived, 'line'), once(child, 'exit')])
         if (child.exitCode !== null) throw new Error(`it ended: ${stderr}`)
       }

@@ -59,11 +59,13 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
 
   it('gets an error in the words of the tool it called', async () => {
     const agent = await as('clumsy')
-    const said = async (name: string, args: Record<string, unknown>) => (await agent.tool(name, args)).text
-    expect(await said('list', { status: 'nope' })).toMatch(/`status` must be one of active, paused.*pending/)
-    expect(await said('set', { delay: 300 })).toMatch(/delay.*"300s"/)
-    expect(await said('set', { fire_at: 1_900_000_000 })).toMatch(/fire_at.*"2030-01-01T09:00:00Z"/)
-    const unknown = await said('ack', { occurrence_id: 'nobody' })
+    const textOf = async (name: string, args: Record<string, unknown>) => (await agent.tool(name, args)).text
+    expect(await textOf('list', { status: 'nope' })).toMatch(
+      /`status` must be one of active, paused.*pending/,
+    )
+    expect(await textOf('set', { delay: 300 })).toMatch(/delay.*"300s"/)
+    expect(await textOf('set', { fire_at: 1_900_000_000 })).toMatch(/fire_at.*"2030-01-01T09:00:00Z"/)
+    const unknown = await textOf('ack', { occurrence_id: 'nobody' })
     expect(unknown).toMatch(/^not_found: .*\nCall `inbox`/)
     expect(unknown).not.toMatch('`list`')
   })
@@ -78,7 +80,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       conversation_id: 'c-1',
     })
     expect(set.text).toMatch(/^Set: \S+ "tea": fires .* UTC, (?:in 1s|now), to your inbox/)
-    expect(set.text).toMatch('You named no target and have no default one')
+    expect(set.text).toMatch('You named no target and have no default target')
     expect(set.structured).toMatchObject({ status: 'active', target: 'inbox', created_via: 'mcp' })
     const { text, structured } = await agent.tool('inbox', { wait: '20s' })
     const [wake] = structured.items
@@ -90,7 +92,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       tries: 1,
       lateness: expect.stringMatching(/^in time|late: /),
     })
-    expect(text).toMatch(new RegExp(`Due ${WALL.source} UTC, came ${WALL.source} UTC: `))
+    expect(text).toMatch(new RegExp(`Due ${WALL.source} UTC, delivered ${WALL.source} UTC: `))
     expect(text).toMatch('Message: take the tea out')
     expect(text).toMatch('Its report is awaited')
     const ack = await agent.tool('ack', { occurrence_id: wake.occurrence_id, complete: 'it was good' })
@@ -264,7 +266,7 @@ it('carries a trace from the call to the alarm, and ignores a malformed one', as
 })
 
 it('has logged no error', () => {
-  expect(server.troubles).toEqual([])
+  expect(server.errors).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
