@@ -94,7 +94,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     })
     expect(text).toMatch(new RegExp(`Due ${WALL.source} UTC, delivered ${WALL.source} UTC: `))
     expect(text).toMatch('Message: take the tea out')
-    expect(text).toMatch('Its report is awaited')
+    expect(text).toMatch('It awaits a report')
     const ack = await agent.tool('ack', { occurrence_id: wake.occurrence_id, complete: 'it was good' })
     expect(ack).toMatchObject({ isError: false, structured: { acknowledged: true } })
     const why = await agent.tool('why', { id: set.structured.id })
@@ -170,7 +170,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     await agent.tool('ack', { occurrence_id: first.occurrence_id, fail: 'the kettle is cold' })
     const second = await agent.tool('inbox', { wait: '20s' })
     expect(second.structured.items[0]).toMatchObject({ occurrence_id: first.occurrence_id, attempt: 2 })
-    expect(second.structured.items[0].lateness).toMatch('the first try failed: the kettle is cold')
+    expect(second.structured.items[0].lateness).toMatch('the first attempt failed: the kettle is cold')
     await agent.tool('ack', { occurrence_id: first.occurrence_id })
     expect((await agent.tool('fail', { id: alarm.id, reason: 'still cold' })).text).toMatch(
       /^Reported failed: [\s\S]*try 3 of 5 .*; the last failed: still cold/,
