@@ -39,7 +39,7 @@ export const liveOperations = {
         .optional(),
       ticket: text('A ticket in place of a key, for browsers: `POST /v1/tickets`.', 100).optional(),
     }),
-    takesTicket: true,
+    acceptsTicket: true,
     answers: {
       200: {
         description: 'Events, until either side ends it.',

@@ -32,10 +32,10 @@ export function operationHandler(
   name: OperationName,
   operation: Operation,
 ): MiddlewareHandler {
-  const { method, path: route, rights, acceptsTicket: takesTicket } = operation
+  const { method, path: route, rights, acceptsTicket } = operation
   const call = parts.calls[name] as (input: unknown, context: CallContext) => Promise<Reply>
   // A HEAD must not claim a wake or use up a ticket.
-  const hasEffect = rights !== 'read' || takesTicket === true
+  const hasEffect = rights !== 'read' || acceptsTicket === true
   return async (c, next) => {
     if (hasEffect && c.req.method === 'HEAD') return next()
     const startedAt = parts.clock.monotonic()
@@ -81,10 +81,10 @@ function responseOf(parts: AppParts, c: Context, reply: Reply, id: string): Resp
 function authenticate(
   { authenticator }: AppParts,
   c: Context,
-  { byToken, acceptsTicket: takesTicket }: Operation,
+  { byToken, acceptsTicket }: Operation,
 ): Promise<Caller> {
   const headers = headersOf(c)
-  const ticket = takesTicket === true ? searchOf(c).get('ticket') : null
+  const ticket = acceptsTicket === true ? searchOf(c).get('ticket') : null
   if (ticket !== null) return authenticator.admitTicket(ticket, headers, 'rest')
   const token = byToken === true ? searchOf(c).get('token') : null
   return token === null ? authenticator.admit(headers, 'rest') : authenticator.admitToken(token, headers)
@@ -132,13 +132,9 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
   return checked(body!, input)
 }
 
-function contextOf(
-  c: Context,
-  caller: Caller,
-  { ifMatch, acceptsTicket: takesTicket }: Operation,
-): CallContext {
+function contextOf(c: Context, caller: Caller, { ifMatch, acceptsTicket }: Operation): CallContext {
   const headers = headersOf(c)
-  const lastEventId = takesTicket === true ? headers.get('last-event-id') : null
+  const lastEventId = acceptsTicket === true ? headers.get('last-event-id') : null
   const match = ifMatch === true ? headers.get('if-match') : null
   return {
     caller,
@@ -148,7 +144,7 @@ function contextOf(
     },
     ...(match !== null && match !== '*' && { seen: versionIn(match) }),
     ...(lastEventId !== null && lastEventId !== '' && { lastEventId }),
-    ...(takesTicket === true && { disconnect: () => disconnect(c) }),
+    ...(acceptsTicket === true && { disconnect: () => disconnect(c) }),
     ...traceOf(headers.get('traceparent')),
   }
 }
