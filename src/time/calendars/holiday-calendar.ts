@@ -80,7 +80,8 @@ function parseCalendar(
   if (!isCalendarName(name)) throw refused(`the name is invalid: use ${CALENDAR_NAME_FORM}`)
   if (typeof input !== 'object' || input === null || Array.isArray(input)) throw malformedError()
   const unknown = Object.keys(input).find((field) => field !== 'name' && !FIELDS.includes(field))
-  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${FIELDS.join(', ')}`)
+  if (unknown !== undefined)
+    throw refused(`${quote(unknown)} is unknown: a calendar has ${FIELDS.join(', ')}`)
   const { dates, ics, weekend } = input
   if (dates === undefined && ics === undefined && weekend === undefined) throw malformedError()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
