@@ -57,7 +57,7 @@ it('examines it, for people and as JSON, and answers 1 where something is wrong'
   const { code, stdout } = await wakeful(['doctor'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^ok {4}server: PostgreSQL \d+/m)
-  expect(stdout).toMatch(/^FAIL {2}clock of pool cli: no process runs it, \d+ pending\n {6}start a process/m)
+  expect(stdout).toMatch(/^FAIL {2}pool cli: no process serves it, \d+ pending\n {6}start a process/m)
   await wakeful(['reset', '--yes'])
   const said = await wakeful(['doctor', '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ ok: true })

@@ -369,9 +369,7 @@ describe('the whole store', () => {
     const { code, stdout } = await wakeful(['doctor'])
     expect(code).toBe(1)
     expect(stdout).toMatch(/^ok {4}integrity: ok$/m)
-    expect(stdout).toMatch(
-      /^FAIL {2}clock of pool cli: no process serves it, 1 pending\n {6}start a process/m,
-    )
+    expect(stdout).toMatch(/^FAIL {2}pool cli: no process serves it, 1 pending\n {6}start a process/m)
     await wakeful(['reset', '--yes'])
     expect(await json(['doctor'])).toMatchObject({ ok: true })
     const text = join(dir, 'notes.txt')

@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
       [`wakeful_lag_seconds{${HERE},pool="mail"}`, '0x140 20x60'],
     ],
     labels: { ...critical, pool: 'mail' },
-    summary: 'Nobody runs the clock of pool mail, and something is due there',
+    summary: 'No process fires the alarms of pool mail, and something is due there',
     description:
       'Start a process that serves this pool. The shards of a dead one are taken over within seconds, so that none is left.',
   },

@@ -31,7 +31,7 @@ export interface StoryEvent {
 /** What `why` needs besides the alarm. */
 export interface WhyContext {
   readonly now: number
-  /** Whether any process runs the clock of the alarm's pool. */
+  /** Whether any process fires the alarms of the alarm's pool. */
   readonly clockRuns: boolean
 }
 
@@ -151,7 +151,7 @@ function nextText(snapshot: Snapshot, status: Status, context: WhyContext): stri
   const text = timerText(snapshot, first, context)
   return context.clockRuns
     ? text
-    : `${text}. No process runs the clock of pool ${alarm.target.pool} now: start one`
+    : `${text}. No process fires the alarms of pool ${alarm.target.pool} now: start one`
 }
 
 function timerText({ alarm }: Snapshot, timer: Timer, context: WhyContext): string {

@@ -38,21 +38,21 @@ it('finds nothing wrong with a new store, and makes nothing where there is none'
   expect(named(none, 'schema')).toMatchObject({ ok: false, advice: 'run `wakeful migrate`' })
 })
 
-it('tells who runs the clock of each pool, and what waits where nobody does', async () => {
+it('reports which processes serve each pool, and what is pending in pools that none serves', async () => {
   const at = await made('clocks')
   const wakeful = await open(at)
   onTestFinished(() => wakeful.close())
   await wakeful.set('in 1 hour', { target: 'x' })
   const alone = await examine(at)
-  expect(named(alone, 'clock of pool app')).toMatchObject({
+  expect(named(alone, 'pool app')).toMatchObject({
     ok: false,
-    detail: 'no process runs it, 1 pending',
+    detail: 'no process serves it, 1 pending',
     advice: 'start a process that serves pool app',
   })
   await wakeful.start()
   const run = await examine(at)
   expect(bad(run)).toEqual([])
-  expect(named(run, 'clock of pool app')?.detail).toMatch(/^64 shards, run by 1 process/)
+  expect(named(run, 'pool app')?.detail).toMatch(/^64 shards, served by 1 process/)
   expect(named(run, 'processes')?.detail).toBe('1 alive')
 })
 
@@ -65,7 +65,7 @@ it('tells of what is overdue, and of owners whose lease has ended', async () => 
   await client.query(`UPDATE dead.shards SET holder = 'box:1'`)
   const checks = await examine(at)
   expect(named(checks, 'lag of pool app')).toMatchObject({ ok: false })
-  expect(named(checks, 'clock of pool app')).toMatchObject({ ok: false })
+  expect(named(checks, 'pool app')).toMatchObject({ ok: false })
   expect(named(checks, 'processes')).toMatchObject({
     ok: false,
     detail: expect.stringMatching(/^0 alive; dead: box:1 \(lease ended .* ago\)$/),

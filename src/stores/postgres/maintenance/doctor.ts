@@ -223,16 +223,16 @@ function poolChecks(pool: string, shards: readonly ShardState[], now: number): C
   const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
   const unowned =
     pending > 0
-      ? `no process runs it, ${formatCount(pending)} pending`
-      : 'no process runs it, and nothing waits'
+      ? `no process serves it, ${formatCount(pending)} pending`
+      : 'no process serves it, and nothing is pending'
   const free = orphans.length === 0 ? '' : `, ${orphans.length} have no owner (${orphaned} pending)`
   return [
     check(
-      `clock of pool ${pool}`,
+      `pool ${pool}`,
       orphaned === 0,
       owners.size === 0
         ? unowned
-        : `${shards.length} shards, run by ${formatCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
+        : `${shards.length} shards, served by ${formatCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
       `start a process that serves pool ${pool}`,
     ),
     lagCheck(pool, lagMs, pending),

@@ -121,7 +121,7 @@ function shards(session: Session, path: string, now: number): Check[] {
         : 'no process serves it, and nothing is pending')
     return [
       check(
-        `clock of pool ${pool}`,
+        `pool ${pool}`,
         holder !== null || pending === 0,
         detail,
         `start a process that serves pool ${pool}`,
