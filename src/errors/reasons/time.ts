@@ -30,7 +30,7 @@ export const TIME_REASONS = {
     ({ text, detail }) => `${text} is not a cron expression: ${detail}.`,
   ),
   /** `detail` quotes RFC 5545 and is the same in every interface. */
-  'rrule.invalid': reason<{ detail: string }>('invalid_rule', ({ detail }) => detail),
+  'rrule.invalid': reason<{ detail: string }>('invalid_rule', ({ detail }) => `${detail}.`),
   'rrule.date': reason<{ part: string; text: string }>(
     'invalid_rule',
     ({ part, text }) =>

@@ -57,7 +57,7 @@ describe('a calendar', () => {
     [{}, /at least one of them/],
     [null, /at least one of them/],
     [[], /at least one of them/],
-    [{ days: [] }, /'days' is unknown: a calendar has dates, ics, weekend/],
+    [{ days: [] }, /'days' is unknown\. A calendar has dates, ics, weekend/],
     [{ weekend: ['caturday'] }, /'caturday' is not a weekday/],
     [{ weekend: 'sat' }, /a list of weekdays/],
     [{ weekend: 'mon tue wed thu fri sat sun'.split(' ') }, /all seven days/],

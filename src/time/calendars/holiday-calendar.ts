@@ -77,11 +77,11 @@ function parseCalendar(
   now: number,
   before?: HolidayCalendar,
 ): ParsedCalendar {
-  if (!isCalendarName(name)) throw refused(`the name is invalid: use ${CALENDAR_NAME_FORM}`)
+  if (!isCalendarName(name)) throw refused(`the name is invalid. Use ${CALENDAR_NAME_FORM}`)
   if (typeof input !== 'object' || input === null || Array.isArray(input)) throw malformedError()
   const unknown = Object.keys(input).find((field) => field !== 'name' && !FIELDS.includes(field))
   if (unknown !== undefined)
-    throw refused(`${quote(unknown)} is unknown: a calendar has ${FIELDS.join(', ')}`)
+    throw refused(`${quote(unknown)} is unknown. A calendar has ${FIELDS.join(', ')}`)
   const { dates, ics, weekend } = input
   if (dates === undefined && ics === undefined && weekend === undefined) throw malformedError()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
@@ -119,7 +119,7 @@ function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['d
   assertFew(pairs.length)
   for (const [date, label] of pairs) {
     const [first, last] = readDays(date)
-    if (typeof label !== 'string') throw refused(`the label of ${date} is not a text: give '' for none`)
+    if (typeof label !== 'string') throw refused(`the label of ${date} is not a text. Use '' for none`)
     for (let day = first; day <= last; day++) if (label !== '' || !days.has(day)) days.set(day, label)
   }
 }
@@ -146,11 +146,11 @@ export function readWeekend(input: unknown, where: string): number[] {
   const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
     if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
-    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …, or 1 (Monday) to 7`)
+    throw wrong(`${quote(name)} is not a weekday. Use 'fri', 'saturday', …, or 1 (Monday) to 7`)
   })
   const weekend = [...new Set(days)].sort((a, b) => a - b)
   if (weekend.length < 7) return weekend
-  throw wrong('all seven days of the week are off: leave at least one')
+  throw wrong('all seven days of the week are off. Leave at least one')
 }
 
 /** The last date of a calendar; null if it has none. */
@@ -198,7 +198,7 @@ function isWeekend(value: unknown): boolean {
 
 function assertFew(days: number): void {
   if (days <= CALENDAR_DAYS_MAX) return
-  throw refused(`it has ${days} days: a calendar takes at most ${CALENDAR_DAYS_MAX}`)
+  throw refused(`it has ${days} days; a calendar has at most ${CALENDAR_DAYS_MAX}`)
 }
 
 function malformedError(): WakefulError {

@@ -90,7 +90,7 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
 }
 
 function only(lines: IcsLine[]): IcsLine | undefined {
-  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} is given twice in one event`)
+  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} is there twice in one event`)
   return lines[0]
 }
 
@@ -129,7 +129,7 @@ function lengthInDays(day: number, end: IcsLine | undefined, duration: IcsLine |
 
 function bounded(span: number, { number }: IcsLine): number {
   if (span > CALENDAR_DAYS_MAX)
-    throw icsError(number, `the event lasts ${span} days: at most ${CALENDAR_DAYS_MAX} are taken`)
+    throw icsError(number, `the event lasts ${span} days; the maximum is ${CALENDAR_DAYS_MAX}`)
   // Some programs write the start as DTEND of a one-day event.
   return Math.max(1, span)
 }

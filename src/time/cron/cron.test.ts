@@ -42,13 +42,13 @@ function expected(
   until: number,
 ): number[] {
   const found = new Set<number>()
-  const says = (minute: number, hour: number) =>
+  const matches = (minute: number, hour: number) =>
     fields.minutes.includes(minute) && fields.hours.includes(hour)
   const first = zoned(zone, from).toPlainDate().subtract({ days: 2 })
   const last = zoned(zone, until).toPlainDate()
   for (let date = first; Temporal.PlainDate.compare(date, last) <= 0; date = date.add({ days: 1 })) {
     for (let minute = 0; minute < 1440; minute++) {
-      if (!says(minute % 60, Math.floor(minute / 60))) continue
+      if (!matches(minute % 60, Math.floor(minute / 60))) continue
       const wall = date.toPlainDateTime({ hour: Math.floor(minute / 60), minute: minute % 60 })
       const at = wall.toZonedDateTime(zone, { disambiguation: 'compatible' })
       found.add(at.epochMilliseconds)

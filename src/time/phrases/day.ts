@@ -31,14 +31,14 @@ export function dayOf(
       // 'next friday' on a Wednesday is ambiguous: the coming one, or the one after it.
       if (date.next && today.dayOfWeek + days <= 7) {
         notes.push(
-          `'next' is read as the first one from today on, ${today.add({ days })}; for the one after it, say ${today.add({ days: days + 7 })}`,
+          `'next' is read as the first one from today on, ${today.add({ days })}; for the one after it, use ${today.add({ days: days + 7 })}`,
         )
       }
       return today.add({ days })
     }
     case 'month day': {
       const day = soonest(today, passed, (ahead) => dateIfValid(today.year + ahead, date.month, date.day))
-      if (day.year !== today.year) notes.push(`no year was given: ${day.year} is taken, the next to come`)
+      if (day.year !== today.year) notes.push(`there is no year: ${day.year} is used, the next one`)
       return day
     }
     case 'day of month':

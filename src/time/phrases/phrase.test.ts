@@ -86,12 +86,12 @@ describe('plain language', () => {
 
 describe('what a phrase leaves open', () => {
   it.each([
-    ['tomorrow', /09:00 is taken/],
-    ['friday', /09:00 is taken/],
+    ['tomorrow', /09:00 is used/],
+    ['friday', /09:00 is used/],
     ['next friday at 3pm', /2026-03-13/],
     ['tomorrow at midnight', /start of that day/],
     ['5:30', /24-hour clock: 05:30/],
-    ['march 3 at noon', /2027 is taken/],
+    ['march 3 at noon', /2027 is used/],
     ['2026-03-29 02:30', /does not exist.*03:30/],
     ['march 29 at 2:30am', /does not exist.*03:30/],
     ['2026-10-25 02:30', /occurs twice/],

@@ -163,7 +163,7 @@ function resolve(
         detail: "it has no time of day, and 09:00 has passed. Say 'today at 5pm'",
       })
     }
-    notes.push('no time of day was given: 09:00 is taken')
+    notes.push('there is no time of day: 09:00 is used')
   }
   return { wall, notes }
 }
@@ -183,7 +183,7 @@ function onWorkingDay(
   const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
   if (time === undefined && working.counted)
     return { wall: day.toPlainDateTime(localNow.toPlainTime()), notes }
-  if (time === undefined) notes.push('no time of day was given: 09:00 is taken')
+  if (time === undefined) notes.push('there is no time of day: 09:00 is used')
   const { hour, minute, second } = time ?? DEFAULT_TIME
   return { wall: day.toPlainDateTime({ hour, minute, second }), notes }
 }
@@ -206,7 +206,7 @@ function fromNow(
     const day = localNow.add({ days: 0, ...dates })
     const notes: string[] = []
     if (!dates.days && !dates.weeks && day.day !== localNow.day) {
-      notes.push(`there is no day ${localNow.day} in that month: its last, ${day.toPlainDate()}, is taken`)
+      notes.push(`there is no day ${localNow.day} in that month: its last, ${day.toPlainDate()}, is used`)
     }
     if (parsed.time === undefined) {
       const elapsedMs = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds

@@ -20,10 +20,10 @@ export function readAmount(words: string[]): ParsedAmount | null {
   }
   for (;;) {
     const and = parsed.used > 0 && words[parsed.used] === 'and' ? 1 : 0
-    const taken = readPair(words.slice(parsed.used + and)) ?? readCompact(words[parsed.used + and])
-    if (taken === null) break
-    for (const [count, unit] of taken.parts) add(parsed, count, unit)
-    parsed.used += and + taken.words
+    const pair = readPair(words.slice(parsed.used + and)) ?? readCompact(words[parsed.used + and])
+    if (pair === null) break
+    for (const [count, unit] of pair.parts) add(parsed, count, unit)
+    parsed.used += and + pair.words
   }
   return parsed.used === 0 ? null : parsed
 }
@@ -57,7 +57,7 @@ function add(parsed: ParsedAmount, count: number, unit: Unit): void {
   if (parsed.amount[unit] !== undefined) {
     throw new WakefulError('phrase.unsupported', {
       text: null,
-      detail: `${unit} are given twice. Give each unit once`,
+      detail: `${unit} are there twice. Use each unit once`,
     })
   }
   parsed.calendar ||= CALENDAR.has(unit)

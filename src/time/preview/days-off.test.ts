@@ -227,7 +227,7 @@ describe('recurring phrases with working days', () => {
       { at: 'last working day of the month at 9am', exclude: { calendars: 'company', move: 'next' } },
       /and `exclude.move` move to different days/,
     ],
-    [{ at: 'every working day and sunday at 9am', exclude: 'gulf' }, /name all the days/],
+    [{ at: 'every working day and sunday at 9am', exclude: 'gulf' }, /Name all the days/],
   ])('refuse %j', (when, message) => {
     expect(() => resolveWhen(when, context)).toThrow(message)
   })

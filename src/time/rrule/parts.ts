@@ -63,8 +63,8 @@ const PARTS = [...OTHERS, ...Object.keys(LISTS)]
 export function readRruleParts(text: string): RruleParts {
   const values = split(text)
   const freq = values.get('FREQ')
-  if (freq === undefined) throw refused(`${quote(text)} has no FREQ: begin with FREQ=DAILY, say`)
-  if (!FREQS.includes(freq)) throw refused(`FREQ=${quote(freq)} is none of ${FREQS.join(', ')}`)
+  if (freq === undefined) throw refused(`${quote(text)} has no FREQ. Start with a FREQ such as FREQ=DAILY`)
+  if (!FREQS.includes(freq)) throw refused(`FREQ=${quote(freq)} is not one of ${FREQS.join(', ')}`)
   const parts: RruleParts = { freq: freq as RruleFreq, interval: 1, wkst: 0 }
   for (const [name, value] of values) {
     const spec = LISTS[name]
@@ -86,10 +86,12 @@ function split(text: string): Map<string, string> {
   for (const piece of pieces) {
     const [name, value, more] = piece.split('=').map((side) => side.trim()) as [string, string?, string?]
     if (value === undefined || value === '' || more !== undefined) {
-      throw refused(`${quote(piece)} is not a part of an RRULE: write NAME=value, parts separated by ';'`)
+      throw refused(
+        `${quote(piece)} is not a part of an RRULE. Write NAME=value, with parts separated by ';'`,
+      )
     }
     if (!PARTS.includes(name)) throw refused(`${quote(name)} is unknown: ${hintFor(name)}`)
-    if (values.has(name)) throw refused(`${name} is given twice: give it once, with values separated by ','`)
+    if (values.has(name)) throw refused(`${name} is there twice. Use it once, with values separated by ','`)
     values.set(name, value)
   }
   return values
@@ -143,14 +145,14 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   const example = ordinal
     ? ", with a number from 1 to 53 in front for the nth ('2MO'), negative from the end"
     : ''
-  throw refused(`${name} ${quote(value)} is not a weekday: write ${WEEKDAYS.join(', ')}${example}`)
+  throw refused(`${name} ${quote(value)} is not a weekday. Write ${WEEKDAYS.join(', ')}${example}`)
 }
 
 /** The table of RFC 5545, section 3.3.10: which parts each frequency allows. */
 function checkTogether(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {
-    throw refused('COUNT and UNTIL exclude each other: give one')
+    throw refused('COUNT and UNTIL exclude each other. Use one of them')
   }
   if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', 'YEARLY', freq)
   if (parts.byYearDay !== undefined && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq)) {
@@ -162,10 +164,10 @@ function checkTogether(parts: RruleParts): void {
     if (freq !== 'MONTHLY' && freq !== 'YEARLY')
       throw misplaced('a BYDAY with a number', 'MONTHLY or YEARLY', freq)
     if (parts.byWeekNo !== undefined)
-      throw refused('a BYDAY with a number does not go with BYWEEKNO: give one')
+      throw refused('BYDAY with a number cannot be used with BYWEEKNO. Use one of them')
   }
   if (parts.bySetPos !== undefined && !hasOtherBy(parts)) {
-    throw refused('BYSETPOS picks among what another BY part names: give one, such as BYDAY')
+    throw refused('BYSETPOS needs another BY part to select from, such as BYDAY')
   }
 }
 
@@ -174,7 +176,7 @@ function hasOtherBy(parts: RruleParts): boolean {
 }
 
 function misplaced(what: string, where: string, freq: string): WakefulError {
-  return refused(`${what} does not go with FREQ=${freq}: it goes with ${where}`)
+  return refused(`${what} cannot be used with FREQ=${freq}, only with ${where}`)
 }
 
 function refused(detail: string): WakefulError {

@@ -44,14 +44,14 @@ const PERIOD_END = /^(?:\d{8}T\d{6}Z?|\+?P[\dDTHMSW]+)$/i
 export function parseRrule(text: string): RruleText {
   if (typeof text !== 'string' || text.length > RRULE_LENGTH_MAX) {
     throw refused(
-      `an rrule is a text of at most ${RRULE_LENGTH_MAX} characters, such as 'FREQ=WEEKLY;BYDAY=MO'`,
+      `an RRULE is a text of at most ${RRULE_LENGTH_MAX} characters, such as 'FREQ=WEEKLY;BYDAY=MO'`,
     )
   }
   const read: RruleText = { rules: [], added: [], removed: [] }
   const unfolded = text.replace(/(?:\r\n|\n|\r)[ \t]/g, '')
   for (const line of unfolded.split(/\r\n|\n|\r/)) if (line.trim() !== '') readLine(line.trim(), read)
   if (read.rules.length === 0 && read.added.length === 0) {
-    throw refused(`${quote(text)} has no RRULE: write one such as 'RRULE:FREQ=WEEKLY;BYDAY=MO'`)
+    throw refused(`${quote(text)} has no RRULE. Write one such as 'RRULE:FREQ=WEEKLY;BYDAY=MO'`)
   }
   return read
 }
@@ -75,11 +75,11 @@ function readLine(line: string, read: RruleText): void {
 function addRule(value: string, _: Parameters, read: RruleText): void {
   read.rules.push(readRruleParts(value))
   if (read.rules.length > RULES_MAX)
-    throw refused(`there are more than ${RULES_MAX} RRULEs: set several alarms`)
+    throw refused(`there are more than ${RULES_MAX} RRULEs. Set several alarms`)
 }
 
 function setStart(value: string, parameters: Parameters, read: RruleText): void {
-  if (read.start !== undefined) throw refused('DTSTART is given twice: give one')
+  if (read.start !== undefined) throw refused('DTSTART is there twice. Use one')
   const moment = readMoment('DTSTART', value, parameters)
   read.start = { kind: moment.kind, second: moment.second }
   const timezone = moment.kind === 'utc' ? 'UTC' : moment.timezone
@@ -93,7 +93,9 @@ function readParameters(name: string, text: string): Parameters {
     const known = name === 'RRULE' ? [] : ['TZID', 'VALUE']
     if (!known.includes(parameter) || found.has(parameter)) {
       const may = known.length === 0 ? 'none' : known.join(' and ')
-      throw refused(`${name} has the parameter ${quote(key)}, unknown or twice: it may have ${may}`)
+      throw refused(
+        `${name} has the parameter ${quote(key)}, which is unknown or there twice. It may have ${may}`,
+      )
     }
     found.set(parameter, (quoted ?? plain ?? '').trim())
   }
@@ -116,7 +118,7 @@ function readMoment(name: string, value: string, parameters: Parameters): RruleM
   const zone = parameters.get('TZID')
   if (zone === undefined) return date
   if (date.kind === 'utc')
-    throw refused(`${name} ${quote(value)} is in UTC and has a TZID: leave out the Z or the TZID`)
+    throw refused(`${name} ${quote(value)} is in UTC and has a TZID. Leave out the Z or the TZID`)
   // A leading slash marks a globally unique name, as IANA names are.
   return { ...date, timezone: assertTimezone(zone.replace(/^\//, '')) }
 }
@@ -126,7 +128,7 @@ function startOfPeriod(value: string): string {
   const [start, end, more] = value.split('/') as [string, string?, string?]
   if (end !== undefined && more === undefined && PERIOD_END.test(end)) return start
   throw refused(
-    `RDATE ${quote(value)} is not a period: write 20261224T180000/PT1H or two times with '/' between`,
+    `RDATE ${quote(value)} is not a period. Write 20261224T180000/PT1H or two times with '/' between`,
   )
 }
 

@@ -24,7 +24,7 @@ export function firstWallTime(
       if (resolveWallTime(wall, phrase.localNow.timeZoneId, phrase).at >= from) return wall
     }
   }
-  throw refusal(phrase, 'no such day comes')
+  throw refusal(phrase, 'there is no such day')
 }
 
 function startInstant(start: string, timezone: string, phrase: PhraseInput): number {

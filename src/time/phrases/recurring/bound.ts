@@ -55,7 +55,7 @@ function readCount(words: string[], phrase: PhraseInput): Clause | null {
   if (times === 'times' || times === 'occurrences') {
     const count = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
     if (count === null) return null
-    if (count < 1) throw refusal(phrase, `'${number} times' is never: give a number from 1 on`)
+    if (count < 1) throw refusal(phrase, `'${number} times' is never. Use a number of at least 1`)
     return { parts: { count: { times: count, hasFor: hasFor === 1 } }, used: hasFor + 2 }
   }
   const amount = hasFor === 1 ? readAmount(words.slice(1)) : null
@@ -63,26 +63,27 @@ function readCount(words: string[], phrase: PhraseInput): Clause | null {
   const clause = words.slice(0, amount.used + 1).join(' ')
   throw refusal(
     phrase,
-    `'${clause}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`,
+    `'${clause}' does not name its start. Use '10 times', or the last day: 'until 2027-01-31'`,
   )
 }
 
 /** A start or an end as a wall time of the zone; null if it adds nothing, as in 'starting today'. */
 export function boundOf(bound: ParsedBound, edge: 'start' | 'end', phrase: PhraseInput): string | null {
   if (bound.iso !== undefined) return isoBound(bound.iso, phrase.localNow.timeZoneId)
-  const given = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, phrase)[0]!
-  if (given === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today) return null
-  const time = given ?? (edge === 'start' ? DAY_START : DAY_END)
+  const explicit = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, phrase)[0]!
+  if (explicit === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today)
+    return null
+  const time = explicit ?? (edge === 'start' ? DAY_START : DAY_END)
   // Today is a valid start or end at any hour: only an explicit time can have passed.
-  const clock = temporal.PlainTime.from(given === undefined ? DAY_END : plain(given))
-  const day = dayOf(bound.date, given ?? DAY_END, clock, phrase.localNow, phrase.notes)
+  const clock = temporal.PlainTime.from(explicit === undefined ? DAY_END : plain(explicit))
+  const day = dayOf(bound.date, explicit ?? DAY_END, clock, phrase.localNow, phrase.notes)
   if (bound.date?.weekday !== undefined && day.dayOfWeek !== bound.date.weekday) {
     throw refusal(phrase, `${day} is not on that weekday`)
   }
   if (!bound.word.startsWith(day.toString())) phrase.notes.push(`the ${edge} is read as ${day}`)
-  if (edge === 'end' && given === undefined) phrase.notes.push(`${day} is included, to the end of the day`)
+  if (edge === 'end' && explicit === undefined) phrase.notes.push(`${day} is included, to the end of the day`)
   const wall = day.toPlainDateTime(plain(time)).toString({ smallestUnit: 'second' })
-  return given === undefined && edge === 'end' ? `${wall}.999` : wall
+  return explicit === undefined && edge === 'end' ? `${wall}.999` : wall
 }
 
 /** An ISO time in this zone, with the offset if the phrase has one. */

@@ -40,11 +40,11 @@ export function readWeekdays(
   let working = false
   for (;;) {
     const and = used === 0 ? 0 : andLength(words[used])
-    const taken = readWeekdayItem(words.slice(used + and))
-    if (taken === null) break
-    for (const day of taken.days) days.add(day)
+    const item = readWeekdayItem(words.slice(used + and))
+    if (item === null) break
+    for (const day of item.days) days.add(day)
     working ||= workingDayLength(words.slice(used + and)) > 0
-    used += and + taken.used
+    used += and + item.used
   }
   const weekdays = [...days].sort((a, b) => a - b)
   return used === 0 ? null : { parts: { weekdays, ...(working && { workingDays: true }) }, used }
@@ -128,7 +128,7 @@ function readOrdinals(words: string[], the: boolean): DaysMatch | null {
 function readNthWorkingDay(numbers: number[], others: boolean, used: number): DaysMatch {
   const [nth, more] = numbers as [number, number?]
   if (more === undefined && !others) return { parts: { workingDay: nth }, used }
-  throw invalid('of the working days of a month one at a time can be named: set an alarm for each')
+  throw invalid('only one working day of a month can be named. Set an alarm for each')
 }
 
 /** Parses positions in the month: 'first and third', '1st 15th and last'. */
@@ -150,7 +150,7 @@ function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthD
     const [number] = numbers
     if (numbers.length === 1 && number === -1) return { monthDays: ['last weekday'], used: 1 }
     if (numbers.length === 1 && number === 1) return { monthDays: ['first weekday'], used: 1 }
-    throw invalid("of the weekdays of a month only the 'first weekday' or the 'last weekday' can be named")
+    throw invalid("only the 'first weekday' or the 'last weekday' of a month can be named")
   }
   const named = word === 'day' || word === 'days' ? 1 : 0
   // 'last' alone does not say the last of what.
@@ -165,7 +165,7 @@ function readYearDay(words: string[]): DaysMatch | null {
   const read = readDate(words, SOME_DAY)
   if (read === null) return null
   if (read.date.kind === 'day') {
-    throw invalid(`'${words.slice(0, read.used).join(' ')}' has a year and comes once: say 'december 24'`)
+    throw invalid(`'${words.slice(0, read.used).join(' ')}' has a year, so it occurs once. Use 'december 24'`)
   }
   if (read.date.kind !== 'month day') return null
   const monthDays: MonthDay[] = [read.date.day]
@@ -218,13 +218,13 @@ function distinctNths(nths: NthWeekday[]): NthWeekday[] {
 function assertNth(nth: number, weekday: string): number {
   if (nth >= 1 && nth <= NTH_MAX) return nth
   if (nth === -1) return nth
-  throw invalid(`no month has ${nth} ${weekday}s: say 'first' to 'fifth', or 'last'`)
+  throw invalid(`no month has ${nth} ${weekday}s. Use 'first' to 'fifth', or 'last'`)
 }
 
 function assertMonthDay(day: number): MonthDay {
   if (day === -1) return 'last'
   if (day >= 1 && day <= 31) return day
-  throw invalid(`there is no day ${day} of a month: give one from 1 to 31, or 'the last day'`)
+  throw invalid(`there is no day ${day} of a month. Use 1 to 31, or 'the last day'`)
 }
 
 function invalid(detail: string): WakefulError {

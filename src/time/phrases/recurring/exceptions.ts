@@ -27,7 +27,7 @@ export function readExcept(words: string[], phrase: PhraseInput): Clause | null 
     const name = words[used + and]
     if (days !== null) {
       if (days.parts.workingDays)
-        throw refusal(phrase, "working days cannot be excepted: say 'every weekend'")
+        throw refusal(phrase, "working days cannot be an exception. Use 'every weekend'")
       for (const day of days.parts.weekdays) weekdays.add(day)
       used += and + days.used
     } else if (isNameInPhrase(name)) {
@@ -36,7 +36,7 @@ export function readExcept(words: string[], phrase: PhraseInput): Clause | null 
     } else break
   }
   if (weekdays.size + calendars.size === 0) {
-    throw refusal(phrase, "it does not say what is excepted: say 'except sunday', or the name of a calendar")
+    throw refusal(phrase, "it does not name an exception. Use 'except sunday', or the name of a calendar")
   }
   return {
     parts: {

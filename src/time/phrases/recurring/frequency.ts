@@ -51,7 +51,7 @@ const INTERVAL_MAX = 1000
 export function readFrequency(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
   const alternatives = AMBIGUOUS.get(first)
-  if (alternatives !== undefined) throw refusal(phrase, `'${first}' is ambiguous: say ${alternatives}`)
+  if (alternatives !== undefined) throw refusal(phrase, `'${first}' is ambiguous. Use ${alternatives}`)
   const adverb = ADVERBS.get(first)
   if (adverb !== undefined) return { parts: { frequency: adverb }, used: 1 }
   if (first === 'nightly')
@@ -106,7 +106,7 @@ function readOther(words: string[], phrase: PhraseInput): Clause | null {
   if (words[1] === 'weekday' || workingDayLength(words.slice(1)) > 0) {
     throw refusal(
       phrase,
-      "'every other weekday' or working day is ambiguous: say 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
+      "'every other weekday' or working day is ambiguous. Use 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
     )
   }
   const days = readWeekdays(words.slice(1))
@@ -136,10 +136,7 @@ function frequencyOf(amount: ParsedAmount['amount'], phrase: PhraseInput): Frequ
   }
   const [unit, interval] = calendar[0]!
   if (parts.length > 1) {
-    throw refusal(
-      phrase,
-      `it mixes ${parts.map(([name]) => name).join(' and ')}: say it in one unit, or in hours`,
-    )
+    throw refusal(phrase, `it mixes ${parts.map(([name]) => name).join(' and ')}. Use one unit, or hours`)
   }
   if (interval < 1 || interval > INTERVAL_MAX) {
     throw refusal(phrase, `it can repeat every 1 to ${INTERVAL_MAX} ${unit}, not every ${interval}`)
@@ -164,6 +161,6 @@ function timesPerError(phrase: PhraseInput, words: string[]): Error {
   const clause = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
   return refusal(
     phrase,
-    `${quote(clause)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
+    `${quote(clause)} does not name a time. Use 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
   )
 }

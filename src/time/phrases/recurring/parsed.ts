@@ -82,7 +82,7 @@ export interface Clause {
 }
 
 const PARTS: Record<keyof ParsedRecurrence, string> = {
-  frequency: 'rhythms',
+  frequency: 'recurrences',
   weekdays: 'sets of weekdays',
   nths: 'weekdays of the month',
   monthDays: 'days of the month',
@@ -92,7 +92,7 @@ const PARTS: Record<keyof ParsedRecurrence, string> = {
   calendars: 'exceptions',
   workingDays: 'sets of weekdays',
   workingDay: 'working days of the month',
-  quarter: 'rhythms',
+  quarter: 'recurrences',
   clocks: 'times of day',
   window: 'spans of the day',
   dayPart: 'parts of the day',
@@ -109,7 +109,7 @@ const WORD_LENGTH_MAX = 20
 export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, phrase: PhraseInput): void {
   for (const part of Object.keys(clause) as (keyof ParsedRecurrence)[]) {
     if (whole[part] !== undefined) {
-      throw refusal(phrase, `it gives two ${PARTS[part]}: give one, or set an alarm for each`)
+      throw refusal(phrase, `it has two ${PARTS[part]}. Use one, or set an alarm for each`)
     }
   }
   Object.assign(whole, clause)

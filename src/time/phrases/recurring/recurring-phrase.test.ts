@@ -254,11 +254,11 @@ describe('bounds of recurring phrases', () => {
 
 describe('what a recurring phrase leaves open', () => {
   it.each([
-    ['every monday', /09:00 is taken/],
-    ['daily', /09:00 is taken/],
-    ['weekly at 9am', /Wednesday is taken/],
-    ['monthly at 9am', /no day was given: that of 2026-03-04/],
-    ['yearly at 9am', /no day was given: that of 2026-03-04/],
+    ['every monday', /09:00 is used/],
+    ['daily', /09:00 is used/],
+    ['weekly at 9am', /Wednesday is used/],
+    ['monthly at 9am', /there is no day: that of 2026-03-04/],
+    ['yearly at 9am', /there is no day: that of 2026-03-04/],
     ['every hour', /from the moment it is set/],
     ['every 15 minutes on weekdays', /from the full hour/],
     ['every 15 minutes between 9 and 17', /17:00 itself is not included.*16:45/],

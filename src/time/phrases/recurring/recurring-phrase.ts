@@ -153,7 +153,7 @@ function readBareDays(words: string[], phrase: PhraseInput): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
   throw refusal(
     phrase,
-    `'${words[0]}' alone may be one or each: say 'every ${words[0]}' or the name of the day`,
+    `'${words[0]}' alone may be one or each. Use 'every ${words[0]}' or the name of the day`,
   )
 }
 

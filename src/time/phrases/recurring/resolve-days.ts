@@ -22,7 +22,7 @@ export function resolveDays(
   const { nths, monthDays, months } = parsed
   const weekdays = weekdaysOf(parsed, phrase)
   if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
-    throw refusal(phrase, 'it gives both weekdays and days of the month: give one, or set an alarm for each')
+    throw refusal(phrase, 'it has both weekdays and days of the month. Use one, or set an alarm for each')
   }
   const frequency = calendarFrequency(parsed, weekdays, phrase)
   const days: ParsedDays = {
@@ -47,7 +47,7 @@ export function weekdaysOf(
     frequency !== undefined &&
     ('everyMs' in frequency || (frequency.unit === 'day' && frequency.interval === 1))
   if (weekdays === undefined && !daily) {
-    throw refusal(phrase, "an exception needs days to be taken from: say 'every day except sunday at 9am'")
+    throw refusal(phrase, "an exception needs days to exclude from. Use 'every day except sunday at 9am'")
   }
   const left = (weekdays ?? EVERY_DAY).filter((day) => !except.includes(day))
   if (left.length === 0) throw refusal(phrase, 'the exception leaves no day')
@@ -65,16 +65,16 @@ function calendarFrequency(
   phrase: PhraseInput,
 ): CalendarFrequency {
   const { nths, monthDays, months } = parsed
-  const given = parsed.frequency as CalendarFrequency | undefined
-  if (given !== undefined) {
+  const frequency = parsed.frequency as CalendarFrequency | undefined
+  if (frequency !== undefined) {
     // In 'daily on weekdays' and 'every monday in december every year', the weekdays are the frequency.
-    const byWeek = weekdays !== undefined && given.interval === 1
-    if (byWeek && given.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
-      throw refusal(phrase, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
+    const byWeek = weekdays !== undefined && frequency.interval === 1
+    if (byWeek && frequency.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
+      throw refusal(phrase, `it has both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}. Use one of them`)
     }
-    return byWeek && (given.unit === 'day' || (given.unit === 'year' && months !== undefined))
+    return byWeek && (frequency.unit === 'day' || (frequency.unit === 'year' && months !== undefined))
       ? { unit: 'week', interval: 1 }
-      : given
+      : frequency
   }
   if (weekdays !== undefined) return { unit: 'week', interval: 1 }
   if (months !== undefined) return { unit: 'year', interval: 1 }
@@ -91,7 +91,7 @@ function calendarFrequency(
     const stepped = placed.nth === 1 ? `'every ${day}'` : `'every ${placed.nth} weeks on ${day}'`
     throw refusal(
       phrase,
-      `'${ordinalName(placed.nth)} ${day}' is ambiguous: say ${stepped} or '${ordinalName(placed.nth)} ${day} of every month'`,
+      `'${ordinalName(placed.nth)} ${day}' is ambiguous. Use ${stepped} or '${ordinalName(placed.nth)} ${day} of every month'`,
     )
   }
   phrase.notes.push("'last' is read as the last of every month")
@@ -104,28 +104,25 @@ function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, phr
   if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
     throw refusal(
       phrase,
-      `every ${interval === 1 ? '' : `${interval} `}day${interval === 1 ? '' : 's'} leaves no choice of days: say 'every 2 weeks on friday', or the days alone`,
+      `every ${interval === 1 ? '' : `${interval} `}day${interval === 1 ? '' : 's'} leaves no choice of days. Use 'every 2 weeks on friday', or the days alone`,
     )
   }
   if (unit === 'week' && placed) {
-    throw refusal(phrase, "days of the month do not come each week: say 'on the 1st of every month'")
+    throw refusal(phrase, "days of the month do not occur each week. Use 'on the 1st of every month'")
   }
   if ((unit === 'month' || unit === 'year') && weekdays !== undefined) {
     throw refusal(
       phrase,
-      `which ${WEEKDAY_NAMES[weekdays[0]! - 1]} of the ${unit}? say 'first monday of every month', or 'every monday'`,
+      `which ${WEEKDAY_NAMES[weekdays[0]! - 1]} of the ${unit}? Use 'first monday of every month', or 'every monday'`,
     )
   }
   if (unit === 'month' && months !== undefined) {
-    throw refusal(
-      phrase,
-      "it gives both months and every month: say 'every year on the 1st of june and july'",
-    )
+    throw refusal(phrase, "it has both months and every month. Use 'every year on the 1st of june and july'")
   }
   if (unit === 'year' && placed !== (months !== undefined)) {
     throw refusal(
       phrase,
-      `the ${placed ? 'month' : 'day'} is missing: say 'every year on december 24 at 18:00'`,
+      `the ${placed ? 'month' : 'day'} is missing. Use 'every year on december 24 at 18:00'`,
     )
   }
   if ((unit === 'day' || unit === 'week') && interval > 1 && months !== undefined) {
@@ -143,22 +140,22 @@ function defaultDays(
   if (unit === 'day' || days.weekdays || days.nths || days.monthDays) return {}
   const { day, month, dayOfWeek } = reference
   if (unit === 'week') {
-    phrase.notes.push(`no weekday was given: ${WEEKDAY_NAMES[dayOfWeek - 1]} is taken, that of ${reference}`)
+    phrase.notes.push(`there is no weekday: ${WEEKDAY_NAMES[dayOfWeek - 1]} is used, that of ${reference}`)
     return { weekdays: [dayOfWeek] }
   }
   if (unit === 'month' && day > 28) {
     throw refusal(
       phrase,
-      `not every month has a day ${day}: say 'on the ${day}${day === 31 ? 'st' : 'th'} of every month', which skips those, or 'last day of every month'`,
+      `not every month has a day ${day}. Use 'on the ${day}${day === 31 ? 'st' : 'th'} of every month', which skips those, or 'last day of every month'`,
     )
   }
   if (unit === 'year' && month === 2 && day === 29) {
     throw refusal(
       phrase,
-      "not every year has a February 29: say 'every year on february 29', which skips those, or 'february 28'",
+      "not every year has a February 29. Use 'every year on february 29', which skips those, or 'february 28'",
     )
   }
-  phrase.notes.push(`no day was given: that of ${reference} is taken`)
+  phrase.notes.push(`there is no day: that of ${reference} is used`)
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
 }
 
@@ -172,13 +169,13 @@ function noteMissingDays(
   )
   const latest = Math.max(0, ...(monthDays ?? []).filter((day) => typeof day === 'number'))
   if (monthDays?.some((day) => typeof day === 'number' && day > Math.max(...lengths))) {
-    throw refusal(phrase, `there is no day ${latest} in that month: give a day that exists`)
+    throw refusal(phrase, `there is no day ${latest} in that month. Use a day that exists`)
   }
   const leap = months?.length === 1 && months[0] === 2 && latest === 29
   if (leap) phrase.notes.push('years without a February 29 are skipped')
   else if (lengths.some((length) => latest > length) || (months?.includes(2) && latest === 29)) {
     phrase.notes.push(
-      `months without a day ${latest} are skipped; for the last of each, say 'last day of every month'`,
+      `months without a day ${latest} are skipped; for the last of each, use 'last day of every month'`,
     )
   }
   if (nths?.some(({ nth }) => nth === 5)) phrase.notes.push('months without a fifth are skipped')

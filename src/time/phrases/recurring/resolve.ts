@@ -37,7 +37,7 @@ export function resolveRecurrence(parsed: ParsedRecurrence, phrase: PhraseInput)
   if (parsed.window !== undefined || parsed.minutePast !== undefined) {
     throw refusal(
       phrase,
-      "a span of the day needs a rhythm within it: say 'every 15 minutes between 9:00 and 17:00'",
+      "a span of the day needs a recurrence within it. Use 'every 15 minutes between 9:00 and 17:00'",
     )
   }
   const days = resolveDays(parsed, dateOf(shared.start) ?? phrase.localNow.toPlainDate(), phrase)
@@ -45,16 +45,16 @@ export function resolveRecurrence(parsed: ParsedRecurrence, phrase: PhraseInput)
     if (parsed.dayPart !== undefined) {
       throw refusal(
         phrase,
-        `the ${parsed.dayPart} has no fixed hour: say 'every day at 8am', or 'every ${parsed.dayPart} at 8:30'`,
+        `the ${parsed.dayPart} has no fixed hour. Use 'every day at 8am', or 'every ${parsed.dayPart} at 8:30'`,
       )
     }
     if (parsed.count !== undefined && !parsed.count.hasFor) {
       throw refusal(
         phrase,
-        `'${parsed.count.times} times' may be on each day or in all: say 'every day at 9am, ${parsed.count.times} times', or the times of day`,
+        `'${parsed.count.times} times' may mean on each day or in total. Use 'every day at 9am, ${parsed.count.times} times', or list the times of day`,
       )
     }
-    phrase.notes.push('no time of day was given: 09:00 is taken')
+    phrase.notes.push('there is no time of day: 09:00 is used')
   }
   const times = clocks.clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks.clocks, parsed.dayPart, phrase)
   const daily = days.frequency.unit === 'day' && days.frequency.interval === 1
@@ -72,7 +72,7 @@ function clocksOf(parsed: ParsedRecurrence, phrase: PhraseInput): Pick<ParsedRec
   if (start !== undefined && start.iso === undefined && start.date === undefined) {
     throw refusal(
       phrase,
-      `'${start.word}' may be the time of each, or the start: say 'every day at 9am', or the day it starts`,
+      `'${start.word}' may be the time of each occurrence, or the start. Use 'every day at 9am', or name the day it starts`,
     )
   }
   if (clocks !== undefined) return unchanged
@@ -83,7 +83,7 @@ function clocksOf(parsed: ParsedRecurrence, phrase: PhraseInput): Pick<ParsedRec
   if (end?.clock !== undefined) {
     throw refusal(
       phrase,
-      `'${end.clock.word}' may be the time of each, or of the end: say 'every day at 9am until friday'`,
+      `'${end.clock.word}' may be the time of each occurrence, or of the end. Use 'every day at 9am until friday'`,
     )
   }
   return unchanged
@@ -96,7 +96,7 @@ function boundsOf(
   if (parsed.end !== undefined && parsed.end.iso === undefined && parsed.end.date === undefined) {
     throw refusal(
       phrase,
-      `'${parsed.end.word}' may be the end of each day, or of all: say 'between 9am and 5pm', or the day it ends`,
+      `'${parsed.end.word}' may be the end of each day, or of all. Use 'between 9am and 5pm', or name the day it ends`,
     )
   }
   const start = parsed.start === undefined ? null : boundOf(parsed.start, 'start', phrase)
@@ -116,14 +116,14 @@ function resolveInterval(
   if (parsed.clocks !== undefined) {
     throw refusal(
       phrase,
-      `a rhythm of hours or less has no time of day: say 'starting at ${parsed.clocks[0]!.word}', or 'every day at ${parsed.clocks[0]!.word}'`,
+      `a recurrence of hours or less has no time of day. Use 'starting at ${parsed.clocks[0]!.word}', or 'every day at ${parsed.clocks[0]!.word}'`,
     )
   }
   if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
     throw needsRule(phrase, 'hours or less can be limited to weekdays, not to days of the month', 'cron')
   }
   if (parsed.dayPart !== undefined) {
-    throw refusal(phrase, `the ${parsed.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)
+    throw refusal(phrase, `the ${parsed.dayPart} has no fixed hours. Use 'between 8:00 and 12:00'`)
   }
   const weekdays = weekdaysOf(parsed, phrase)
   return {

@@ -48,7 +48,7 @@ function intervalRule(
   }
   const { unit, step } = clockStep(everyMs, window !== undefined, phrase)
   if (minutePast !== undefined && unit !== 'hour') {
-    throw refusal(phrase, "a minute of the hour goes with hours: say 'every hour at :15'")
+    throw refusal(phrase, "a minute of the hour goes with hours. Use 'every hour at :15'")
   }
   const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, phrase)
   const every = (field: 'second' | 'minute') => (unit === field ? (step === 1 ? '*' : `*/${step}`) : '*')
@@ -75,7 +75,7 @@ function clockStep(
   if (Number.isInteger(step) && even) return { unit, step }
   throw refusal(
     phrase,
-    `within days or hours of the clock it must divide the ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'} evenly, and ${formatDuration(everyMs)} does not: say 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
+    `within days or hours of the clock it must divide the ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'} evenly, and ${formatDuration(everyMs)} does not. Use 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
   )
 }
 
@@ -93,7 +93,7 @@ function hourField(
   if (overMidnight && weekdays !== undefined) {
     throw refusal(
       phrase,
-      'a span over midnight belongs to two days: leave out the days, or set an alarm for each side',
+      'a span over midnight belongs to two days. Leave out the days, or set an alarm for each side',
     )
   }
   const last = hours.at(-1)!
@@ -145,7 +145,7 @@ function timeSets(
     [...new Set(times.map((time) => time[part]))].sort((a, b) => a - b)
   const sets = { hours: distinct('hour'), minutes: distinct('minute'), seconds: distinct('second') }
   if (sets.hours.length * sets.minutes.length * sets.seconds.length === times.length) return sets
-  throw refusal(phrase, 'its times of day differ in their minutes: set an alarm for each')
+  throw refusal(phrase, 'its times of day have different minutes. Set an alarm for each')
 }
 
 function rruleParts(recurrence: Recurrence, phrase: PhraseInput): string[] {
@@ -157,7 +157,7 @@ function rruleParts(recurrence: Recurrence, phrase: PhraseInput): string[] {
   const place = days[0] === 'first weekday' ? 1 : days[0] === 'last weekday' ? -1 : undefined
   if (place !== undefined) {
     if (times.length > 1)
-      throw refusal(phrase, `the ${days[0]} of a month takes one time of day: set an alarm for each`)
+      throw refusal(phrase, `the ${days[0]} of a month has one time of day. Set an alarm for each`)
     parts.push(`BYDAY=${BYDAY.slice(0, 5)}`, `BYSETPOS=${place}`)
   } else if (days.length > 0) {
     parts.push(`BYMONTHDAY=${days.map((day) => (day === 'last' ? -1 : day))}`)
@@ -174,7 +174,7 @@ function monthDaysOf(days: MonthDay[], phrase: PhraseInput): MonthDay[] {
   if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
     throw refusal(
       phrase,
-      'the first or last weekday of a month stands alone: set an alarm for the other days',
+      'the first or last weekday of a month cannot be combined with other days. Set an alarm for the other days',
     )
   }
   return days

@@ -91,7 +91,10 @@ function timeOf(
     })!
     const hoursOfHalf = time.hour < 12 ? am : pm
     if (!hoursOfHalf.includes(time.hour % 12 || 12)) {
-      throw refusal(phrase, `'${word}' is no time of the ${dayPart}: say '9am', '3pm' or '21:00' without it`)
+      throw refusal(
+        phrase,
+        `'${word}' is not a time of the ${dayPart}. Use '9am', '3pm' or '21:00' without it`,
+      )
     }
     return hasNoHalf && half !== undefined && hour !== time.hour
       ? { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
@@ -128,7 +131,7 @@ export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { 
       Number.parseInt(first.word, 10) % 12 < Number.parseInt(last.word, 10) % 12 ? ['am', 'pm'] : ['pm', 'am']
     throw refusal(
       phrase,
-      `the hours are ambiguous: say ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
+      `the hours are ambiguous. Use ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
     )
   }
   const [from, to] = [first, last].map(({ word }) => {
@@ -137,7 +140,7 @@ export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { 
     if (time.minute !== 0 || time.second !== 0) {
       throw refusal(
         phrase,
-        `a span runs between full hours, and '${word}' is none: say 'between 9:00 and 17:00'`,
+        `a span runs between full hours, and '${word}' is not one. Use 'between 9:00 and 17:00'`,
       )
     }
     return time.hour

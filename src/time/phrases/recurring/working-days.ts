@@ -17,7 +17,7 @@ export function resolveEveryWorkingDay(
   }
   const { workingDays: _workingDays, ...named } = parsed
   if (weekend?.join() === '6,7') return named
-  throw refusal(phrase, 'working days and other days beside them, under another weekend: name all the days')
+  throw refusal(phrase, 'it mixes working days with other days under another weekend. Name all the days')
 }
 
 /** Resolves 'third working day of the month' to the 1st or last day, from which `exclusionOf` moves it. */
@@ -27,23 +27,23 @@ export function resolveNthWorkingDay(parsed: ParsedRecurrence, phrase: PhraseInp
     if (!quarter) return rest
     throw refusal(
       phrase,
-      "a quarter goes with working days: say 'every 3 months on the 1st starting 2027-01-01'",
+      "a quarter goes with working days. Use 'every 3 months on the 1st starting 2027-01-01'",
     )
   }
   if (rest.weekdays ?? rest.nths ?? rest.monthDays) {
-    throw refusal(phrase, 'it gives a working day of the month and other days: set an alarm for each')
+    throw refusal(phrase, 'it has a working day of the month and other days. Set an alarm for each')
   }
   if (nth !== -1 && (nth < 1 || nth > NTH_MAX)) {
-    throw refusal(phrase, `not every month has ${nth} working days: say 'first' to '${NTH_MAX}th', or 'last'`)
+    throw refusal(phrase, `not every month has ${nth} working days. Use 'first' to '${NTH_MAX}th', or 'last'`)
   }
   if ((parsed.clocks?.length ?? 0) > 1) {
-    throw refusal(phrase, 'a working day of the month takes one time of day: set an alarm for each')
+    throw refusal(phrase, 'a working day of the month has one time of day. Set an alarm for each')
   }
   const months = monthsOf(rest, quarter, nth === -1)
   if (months === undefined && rest.frequency === undefined) {
     throw refusal(
       phrase,
-      "a working day of what? say 'last working day of every month', or 'every working day'",
+      "a working day of what? Use 'last working day of every month', or 'every working day'",
     )
   }
   return { ...rest, workingDay: nth, monthDays: [nth === -1 ? 'last' : 1], ...(months && { months }) }
