@@ -7,7 +7,7 @@ import { follow } from './explore.ts'
 import { regressions } from './regressions.ts'
 import { tryOnce } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
-import { readSchedule, storyOf } from './story.ts'
+import { readSchedule, storyOf } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { World } from './world.ts'
 

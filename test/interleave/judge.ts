@@ -1,6 +1,6 @@
 import { occurrenceId } from '../../src/alarm/index.ts'
 import type { ClaimedTimer, Lease } from '../../src/stores/index.ts'
-import { ANSWER_LOST } from './gate.ts'
+import { ANSWER_LOST } from './interceptor.ts'
 import type { Note } from './notes.ts'
 import type { AlarmRow, EventRow, Rows } from './rows.ts'
 import type { Step } from './schedule.ts'

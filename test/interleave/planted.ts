@@ -1,4 +1,4 @@
-import { LOOKOUT_PLANTED } from './planted-lookout.ts'
+import { LOOKOUT_PLANTED } from './planted-next-wake.ts'
 
 /** A fault in the sources: what is said there, and what is said instead. */
 export interface Edit {

@@ -20,7 +20,7 @@ import type {
   Store,
 } from '../../src/stores/index.ts'
 import type { When } from '../../src/time/index.ts'
-import type { Gate } from './gate.ts'
+import type { Gate } from './interceptor.ts'
 import type { NewNote } from './notes.ts'
 
 type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }

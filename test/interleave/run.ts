@@ -4,7 +4,7 @@ import { exploreScenario, type Figures, huntAll, rowOf } from './campaign.ts'
 import { follow, scheduleOf } from './explore.ts'
 import { type Scenario, tryOnce } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
-import { readSchedule, storyOf } from './story.ts'
+import { readSchedule, storyOf } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { World } from './world.ts'
 

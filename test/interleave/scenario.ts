@@ -1,4 +1,4 @@
-import { judgeFuture, liveOn } from './epilogue.ts'
+import { judgeFuture, liveOn } from './future.ts'
 import { type Breach, judgeAnswers, judgeRows } from './judge.ts'
 import { readRows } from './rows.ts'
 import type { Actor, Choose, Ran } from './schedule.ts'

@@ -1,4 +1,4 @@
-import type { Ending, Gate, Held, Lane } from './gate.ts'
+import type { Ending, Gate, Held, Lane } from './interceptor.ts'
 
 /** One thing that happened: a statement went and was answered, or waits for a lock, or an actor got its answer. */
 export interface Step {

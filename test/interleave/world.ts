@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
-import { forgetListeners, Gate, guard, hearAll, unguard } from './gate.ts'
+import { forgetListeners, Gate, guard, hearAll, unguard } from './interceptor.ts'
 import type { NewNote, Note } from './notes.ts'
 import { told } from './notes.ts'
 import { Process } from './process.ts'

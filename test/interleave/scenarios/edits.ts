@@ -2,7 +2,7 @@ import { type Context, cancel, pause, resume, type Snapshot, skipNext } from '..
 import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
-import { due } from './beginnings.ts'
+import { due } from './setups.ts'
 
 const KEYED = { key: 'k' } as const
 

@@ -1,11 +1,11 @@
 import type { Scenario } from '../scenario.ts'
 import { editScenarios } from './edits.ts'
 import { logScenarios } from './logs.ts'
-import { lookoutScenarios } from './lookouts.ts'
-import { ownerScenarios } from './owners.ts'
+import { lookoutScenarios } from './next-wakes.ts'
+import { ownerScenarios } from './leases.ts'
 import { pairScenarios } from './pairs.ts'
 import { settleScenarios } from './settles.ts'
-import { takeScenarios } from './takes.ts'
+import { takeScenarios } from './claims.ts'
 
 /** Every scenario. */
 export const scenarios: readonly Scenario[] = [

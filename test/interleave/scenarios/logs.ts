@@ -5,7 +5,7 @@ import type { Process } from '../process.ts'
 import { readRows } from '../rows.ts'
 import type { Scenario, Scene } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { due, flying } from './beginnings.ts'
+import { due, flying } from './setups.ts'
 
 /** Follows the log page by page, as a feed does, and tells which places it has seen. */
 class Reader {

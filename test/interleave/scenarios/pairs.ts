@@ -3,8 +3,8 @@ import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Actor } from '../schedule.ts'
 import type { World } from '../world.ts'
-import { LEASE_OVER_MS } from './beginnings.ts'
-import { type About, type Met, MOVES, type Move, type Yard } from './moves.ts'
+import { LEASE_OVER_MS } from './setups.ts'
+import { type About, type Met, MOVES, type Move, type Yard } from './operations.ts'
 
 /** What a user may be refused, where the other came first. */
 const REFUSALS = ['conflict', 'already_ended', 'not_found', 'invalid_request']

@@ -1,10 +1,10 @@
 import { pause, resume, skipNext } from '../../../src/alarm/index.ts'
-import type { Fault } from '../gate.ts'
+import type { Fault } from '../interceptor.ts'
 import type { Breach } from '../judge.ts'
 import { readRows } from '../rows.ts'
 import type { Scenario } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { clockMoves, due, flying, LEASE_OVER_MS } from './beginnings.ts'
+import { clockMoves, due, flying, LEASE_OVER_MS } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 const ONCE = { delay: '1h' } as const

@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.ts'
-import { due, flying, LEASE_OVER_MS } from './beginnings.ts'
+import { due, flying, LEASE_OVER_MS } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 

@@ -5,7 +5,7 @@ import type { Process } from '../process.ts'
 import { readRows, type TimerRow } from '../rows.ts'
 import type { Scenario, Scene } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { clockMoves, flying, LEASE_OVER_MS } from './beginnings.ts'
+import { clockMoves, flying, LEASE_OVER_MS } from './setups.ts'
 
 /** What wakes within this time is told, so that the owner must know of it without a beat. */
 const TOLD_MS = 2_500

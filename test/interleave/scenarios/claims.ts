@@ -1,6 +1,6 @@
 import { cancel, pause } from '../../../src/alarm/index.ts'
 import type { Scenario } from '../scenario.ts'
-import { clockMoves, due, far, flying } from './beginnings.ts'
+import { clockMoves, due, far, flying } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 const KEYED = { key: 'k' } as const
