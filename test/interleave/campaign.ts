@@ -11,7 +11,7 @@ import type { Breach } from './judge.ts'
 import { PLANTED, type Planted } from './planted.ts'
 import { type Scenario, tryOnce } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
-import { storyOf } from './schedule-report.ts'
+import { scheduleReport } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { loadVariants, variantOf } from './variants.ts'
 import { World } from './world.ts'
@@ -21,10 +21,10 @@ export interface Failure {
   readonly scenario: Scenario
   readonly schedule: Schedule
   readonly breaches: readonly Breach[]
-  readonly story: string
+  readonly report: string
 }
 
-/** What the exploration of one scenario came to. */
+/** The result of exploring one scenario. */
 export interface Figures extends Explored {
   readonly steps: number
   readonly deadlocks: number
@@ -34,7 +34,7 @@ export interface Figures extends Explored {
 
 const FAILURES_MAX = 3
 
-/** Explores one scenario: all schedules within the bounds, then some that are drawn. */
+/** Explores one scenario: all schedules within the bounds, then some random ones. */
 export async function exploreScenario(
   world: World,
   scenario: Scenario,
@@ -66,19 +66,19 @@ function failureOf(
   schedule: Schedule,
   breaches: readonly Breach[],
 ): Failure {
-  return { scenario, schedule, breaches, story: storyOf(scenario, schedule, world.story, breaches) }
+  return { scenario, schedule, breaches, report: scheduleReport(scenario, schedule, world.trace, breaches) }
 }
 
-/** How a planted bug was found. */
+/** The result of hunting a planted bug. */
 export interface Caught {
   readonly planted: Planted
-  /** Null where it was not found. */
+  /** Null if it was not found. */
   readonly by: Failure | null
-  /** Schedules that were tried until then. */
+  /** The number of schedules tried. */
   readonly schedules: number
 }
 
-/** Looks for a planted bug where it is said to show, a bounded number of schedules. */
+/** Hunts a planted bug in its scenarios, with a limited number of schedules. */
 async function hunt(url: string, planted: Planted, schedulesMax: number): Promise<Caught> {
   const world = new World(url, await loadSubject(variantOf(planted)))
   await world.open(planted.ddl)
@@ -107,26 +107,26 @@ async function firstFailure(world: World, scenario: Scenario, schedulesMax: numb
   return { failure: failure as Failure | null, schedules }
 }
 
-/** Looks for all of them, and tells of each as it is found. */
+/** Hunts all planted bugs and reports each result. */
 export async function huntAll(
   url: string,
   only: (planted: Planted) => boolean,
   schedulesMax: number,
-  tell: (caught: Caught) => void,
+  onCaught: (caught: Caught) => void,
 ): Promise<Caught[]> {
   loadVariants()
   const all: Caught[] = []
   for (const planted of PLANTED.filter(only)) {
     const caught = await hunt(url, planted, schedulesMax)
     all.push(caught)
-    tell(caught)
+    onCaught(caught)
   }
   return all
 }
 
-/** One line of the table: the bug, the promise it breaks, where, and how soon it was found. */
+/** A row of the table: the bug, the broken promise, the scenario, and the number of schedules. */
 export function rowOf({ planted, by, schedules }: Caught): string {
   const promise =
     by === null ? 'NOT FOUND' : [...new Set(by.breaches.map((breach) => breach.promise))].join(', ')
-  return `| ${planted.bug} | ${planted.hazard} | ${promise} | ${by?.scenario.name ?? planted.scenarios[0]} | ${schedules} |`
+  return `| ${planted.bug} | ${promise} | ${by?.scenario.name ?? planted.scenarios[0]} | ${schedules} |`
 }

@@ -1,30 +1,30 @@
 import type { Choose, Decision } from './schedule.ts'
 
-/** The names of those who were chosen, one after the other. */
+/** The names of the connections chosen, in order. */
 export type Schedule = readonly string[]
 
-/** A schedule to try: its beginning, and how many preemptions that has. */
+/** A schedule to try: its prefix, and the number of preemptions in it. */
 interface Branch {
   readonly prefix: Schedule
   readonly preemptions: number
 }
 
-/** What an exploration does with a schedule: runs it and answers what was decided; stops where `stop` is said. */
+/** Runs a schedule and returns its decisions, and whether to stop. */
 export type Try = (
   choose: Choose,
 ) => Promise<{ readonly decisions: readonly Decision[]; readonly stop: boolean }>
 
-/** How far an exploration goes. */
+/** The limits of an exploration. */
 export interface Bounds {
-  /** Changes from one who could have gone on to another. */
+  /** The number of switches away from a connection that could have continued. */
   readonly preemptionsMax: number
   readonly schedulesMax: number
-  /** Orders the schedules of one number of preemptions, so that a bounded exploration looks everywhere. */
+  /** Shuffles schedules with equally many preemptions, so that a bounded exploration covers all parts. */
   readonly seed: number
   readonly endAt?: number
 }
 
-/** What an exploration came to. */
+/** The result of an exploration. */
 export interface Explored {
   readonly schedules: number
   /** Whether every schedule within the bound on preemptions was tried. */
@@ -32,8 +32,8 @@ export interface Explored {
 }
 
 /**
- * Tries every schedule with few preemptions, those with the fewest first. Each run replays its beginning and then lets
- * whoever goes go on as long as they can; every other choice on its way is a beginning to try later.
+ * Tries every schedule with few preemptions, those with the fewest first. Each run replays its prefix and then
+ * continues each connection as long as possible. Every other choice on the way becomes a prefix to try later.
  */
 export async function explore(bounds: Bounds, run: Try): Promise<Explored> {
   const random = randomOf(bounds.seed)
@@ -58,12 +58,12 @@ export async function explore(bounds: Bounds, run: Try): Promise<Explored> {
   return { schedules, isWhole: true }
 }
 
-/** Tries schedules in which anybody may go at any time, drawn by a seed. */
+/** Tries random schedules, in which any connection may go at any time. */
 export async function sample(seed: number, schedulesMax: number, endAt: number, run: Try): Promise<Explored> {
   let schedules = 0
   while (schedules < schedulesMax && performance.now() < endAt) {
     const random = randomOf(seed + schedules)
-    // Some keep going for long, some change at every turn.
+    // Some schedules switch rarely, some at every step.
     const restlessness = random()
     const { stop } = await run((enabled, current) => {
       if (current !== null && random() > restlessness) return current
@@ -75,17 +75,17 @@ export async function sample(seed: number, schedulesMax: number, endAt: number, 
   return { schedules, isWhole: false }
 }
 
-/** Replays a beginning, then lets whoever goes go on. Who is named and cannot go is passed over. */
+/** Replays a prefix, then continues the current connection. A chosen connection that cannot go is skipped. */
 export function follow(schedule: Schedule): Choose {
-  let place = 0
+  let position = 0
   return (enabled, current) => {
-    const wanted = schedule[place++]
+    const wanted = schedule[position++]
     if (wanted !== undefined && enabled.includes(wanted)) return wanted
     return current ?? enabled[0]!
   }
 }
 
-/** The schedule that leads to the same decisions, without the part that follows by itself. */
+/** The shortest schedule that leads to the same decisions. */
 export function scheduleOf(decisions: readonly Decision[]): Schedule {
   const chosen = decisions.map((decision) => decision.chosen)
   let needed = chosen.length
@@ -99,10 +99,10 @@ export function scheduleOf(decisions: readonly Decision[]): Schedule {
 
 function branchesOf({ prefix, preemptions }: Branch, decisions: readonly Decision[]): Branch[] {
   const chosen = decisions.map((decision) => decision.chosen)
-  return decisions.slice(prefix.length).flatMap(({ enabled, current, chosen: taken }, index) => {
+  return decisions.slice(prefix.length).flatMap(({ enabled, current, chosen: claimed }, index) => {
     const before = chosen.slice(0, prefix.length + index)
     return enabled
-      .filter((name) => name !== taken)
+      .filter((name) => name !== claimed)
       .map((name) => {
         const cost = current !== null && name !== current ? 1 : 0
         return { prefix: [...before, name], preemptions: preemptions + cost }
@@ -110,7 +110,7 @@ function branchesOf({ prefix, preemptions }: Branch, decisions: readonly Decisio
   })
 }
 
-/** A small generator of chance (mulberry32): the same seed gives the same schedules. */
+/** A small random generator (mulberry32): the same seed gives the same schedules. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -6,7 +6,7 @@ import type { AlarmRow, EventRow, Rows } from './rows.ts'
 import { readRows } from './rows.ts'
 import type { World } from './world.ts'
 
-/** Past every lease, every report and the next two occurrences of what recurs hourly. */
+/** Longer than every lease, every report timeout, and the next two occurrences of an hourly alarm. */
 const FUTURE_MS = 130 * 60_000
 const ROUNDS_MAX = 16
 const HOUR_MS = 3_600_000
@@ -15,22 +15,22 @@ const ENDS: ReadonlySet<string> = new Set([
 ]) // biome-ignore format: a list
 
 /**
- * Lets the future come after a schedule: a new owner takes over and delivers whatever comes due. What a race has lost
- * shows only then: an occurrence that nobody ever delivers, or one that is delivered again.
+ * Plays the future after a schedule: a new process takes over and delivers whatever is due. What a race has lost shows
+ * only then: an occurrence that is never delivered, or delivered again.
  */
-export async function liveOn(world: World): Promise<Breach[]> {
-  const heir = await world.process('heir')
+export async function playFuture(world: World): Promise<Breach[]> {
+  const successor = await world.process('successor')
   const until = world.clock.now() + FUTURE_MS
   world.clock.step(30_000)
   const pools = (await world.ask('SELECT DISTINCT pool FROM wakeful.shards ORDER BY pool')).map(({ pool }) =>
     String(pool),
   )
-  const own = () => heir.own('heir', pools)
+  const own = () => successor.acquire('successor', pools)
   let leases = await own()
-  if (leases.length === 0) return [{ promise: 'liveness', what: 'nobody can take over the shard' }]
+  if (leases.length === 0) return [{ promise: 'liveness', what: 'no process can take over the shard' }]
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const { timers: takings, nextWakeAt, more } = await heir.take(leases)
-    if (takings.length > 0) await heir.settle(takings)
+    const { timers: claimedTimers, nextWakeAt, more } = await successor.claim(leases)
+    if (claimedTimers.length > 0) await successor.settle(claimedTimers)
     else if (!more) {
       if (nextWakeAt === null || nextWakeAt > until) return []
       if (nextWakeAt > world.clock.now()) {
@@ -42,38 +42,38 @@ export async function liveOn(world: World): Promise<Breach[]> {
   return [{ promise: 'liveness', what: `after ${ROUNDS_MAX} rounds something is still due` }]
 }
 
-/** Judges what the future came to: everything that was asked for has happened, once. */
+/** Judges the future: everything requested has happened once. */
 export async function judgeFuture(world: World): Promise<Breach[]> {
   const rows = await readRows(world)
   return [
     ...rows.alarms.flatMap((alarm) => [...judgeEnd(alarm, rows), ...judgeHours(alarm, rows)]),
-    ...judgeHanded(world.notes, rows),
+    ...judgeClaims(world.notes, rows),
     ...(rows.in_flight_batches.length > 0
-      ? [{ promise: 'at-least-once', what: 'a flight is left in the air' } satisfies Breach]
+      ? [{ promise: 'at-least-once', what: 'a batch is still recorded as in flight' } satisfies Breach]
       : []),
   ]
 }
 
-/** A once alarm has come to its end by now, unless somebody parked it. */
+/** A one-time alarm has ended by now, unless it is paused. */
 function judgeEnd(alarm: AlarmRow, { outcomes, events }: Rows): Breach[] {
   const status = outcomes.find((outcome) => outcome.alarm === alarm.seq)?.status ?? null
   if (alarm.kind !== 'once' || alarm.paused_at !== null) return []
   if (status === null)
-    return [{ promise: 'at-least-once', what: `alarm ${alarm.seq} has not come to its end: it is lost` }]
+    return [{ promise: 'at-least-once', what: `alarm ${alarm.seq} has not ended: it is lost` }]
   const records = recordsOf(alarm, events).filter(({ type }) => ENDS.has(type))
   const needsRecord = status !== 'cancelled' && alarm.fire_at !== null
-  // A fire that was asked for at once goes by another instant than was planned.
+  // An immediate fire has another instant than the planned one.
   if (!needsRecord || records.some(({ occurrence }) => occurrence?.startsWith(`${alarm.generation}-`)))
     return []
   return [
     {
       promise: 'at-least-once',
-      what: `alarm ${alarm.seq} is ${status}, and nothing tells of its occurrence ${alarm.generation}-${alarm.fire_at}`,
+      what: `alarm ${alarm.seq} is ${status}, but has no record of its occurrence ${alarm.generation}-${alarm.fire_at}`,
     },
   ]
 }
 
-/** An hourly alarm has a record, or a part in one, of every hour. */
+/** An hourly alarm has a record for every hour, or a skipped range that contains it. */
 function judgeHours(alarm: AlarmRow, { events, timers }: Rows): Breach[] {
   if (alarm.kind !== 'every') return []
   const covered = new Set(recordsOf(alarm, events).flatMap((event) => instantsOf(event, alarm.generation)))
@@ -84,7 +84,7 @@ function judgeHours(alarm: AlarmRow, { events, timers }: Rows): Breach[] {
   return [
     {
       promise: 'at-least-once',
-      what: `alarm ${alarm.seq} passed over what came before ${new Date(gap).toISOString()}`,
+      what: `alarm ${alarm.seq} skipped occurrences before ${new Date(gap).toISOString()}`,
     },
   ]
 }
@@ -99,16 +99,16 @@ function instantsOf({ occurrence, type, data }: EventRow, generation: number): n
   return instants
 }
 
-/** What was handed out to be delivered ended as a record, or waits for its next try. */
-function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): Breach[] {
-  const taken = notes.flatMap((note) => (note.kind === 'take' ? note.taken.timers : []))
-  return taken
-    .filter((taking) => !isReleased(notes, taking))
+/** Every claimed occurrence has a record, or waits for its next attempt. */
+function judgeClaims(notes: readonly Note[], { alarms, events, timers }: Rows): Breach[] {
+  const claimed = notes.flatMap((note) => (note.kind === 'claim' ? note.claimed.timers : []))
+  return claimed
+    .filter((claimedTimer) => !isReleased(notes, claimedTimer))
     .flatMap(({ alarm, timer }): Breach[] => {
       const row = alarms.find(({ id }) => id === alarm.id)
       if (row === undefined) return [{ promise: 'at-least-once', what: `alarm ${alarm.id} is gone` }]
       const name = occurrenceId(alarm, timer)
-      const isTold = recordsOf(row, events).some(
+      const isRecorded = recordsOf(row, events).some(
         ({ occurrence, type }) => ENDS.has(type) && `${alarm.id}-${occurrence}` === name,
       )
       const isOpen = timers.some(
@@ -117,13 +117,13 @@ function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): 
           each.generation === timer.generation &&
           each.scheduled_for === timer.scheduledFor,
       )
-      return isTold || isOpen
+      return isRecorded || isOpen
         ? []
-        : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
+        : [{ promise: 'recorded-once', what: `${name} was claimed, but has no record` }]
     })
 }
 
-/** Whether it was given back before it started: nothing came of it. */
+/** Whether it was released before it started, so that no record is expected. */
 function isReleased(notes: readonly Note[], { timer }: ClaimedTimer): boolean {
   const isOf = (each: Settlement) => each.timer.id === timer.id && each.timer.version === timer.version
   return notes.some(

@@ -1,32 +1,32 @@
 import pg from 'pg'
-import { isGlue, nameOf } from './statement-name.ts'
+import { isNeutral, nameOf, type StatementName } from './statement-name.ts'
 
-/** How a statement ended, and how its sender hears of it. */
+/** The result of a statement, and how to pass it to the sender. */
 export type Ending = ({ readonly rows: number } | { readonly code: string; readonly message: string }) & {
   deliver(): void
 }
 
-/** A statement that waits for its turn, or is on its way, or a step of an actor's own that is none. */
-export interface Held {
-  readonly lane: Lane
+/** A statement that waits for its turn or was sent, or another step of an actor. */
+export interface PendingStatement {
+  readonly connection: Connection
   readonly name: string
-  /** Whether it does nothing that others could see: it goes together with what follows. */
-  readonly isGlue: boolean
-  /** Lets it go; answers when it has ended, however it did. */
+  /** Whether it has no effect visible to others. It goes together with the next statement. */
+  readonly isNeutral: boolean
+  /** Sends it. Resolves when it has ended, whatever the result. */
   send(): Promise<Ending>
 }
 
-/** One connection of a process: what is sent there goes one after the other. */
-export class Lane {
+/** One connection of a process. Its statements go one after the other. */
+export class Connection {
   readonly name: string
   readonly process: string
   readonly pid: number | null
-  readonly waiting: Held[] = []
-  /** What was sent and has not been answered: it waits for a lock, or is just under way. */
-  flying: { readonly held: Held; ending: Ending | null } | null = null
-  /** What went last, so that somebody who asks the same again and again can be told. */
+  readonly waiting: PendingStatement[] = []
+  /** The statement that was sent and not answered: it waits for a lock, or is running. */
+  sent: { readonly pending: PendingStatement; ending: Ending | null } | null = null
+  /** The name of the last statement, to detect polling. */
   last: string | null = null
-  /** Whether its transaction gives up waiting for locks. */
+  /** Whether its transaction has a lock timeout. */
   hasLockTimeout = false
 
   constructor(name: string, process: string, pid: number | null) {
@@ -35,81 +35,85 @@ export class Lane {
     this.pid = pid
   }
 
-  /** Whether it is about to ask what it asked just now: then others go first, if they can. */
+  /** Whether it is about to repeat its last statement. Then other connections go first, if they can. */
   get isSpinning(): boolean {
     return this.waiting[0] !== undefined && this.waiting[0].name === this.last
   }
 }
 
-/** What may go wrong with a statement on purpose. */
+/** An injected fault of a statement. */
 export interface Fault {
-  readonly name: string
+  readonly name: StatementName | 'COMMIT'
   /**
-   * `answer`: it is done and nobody hears of it. `send`: the connection breaks as it is sent. `connection`: the server
-   * has ended the connection before, between two statements.
+   * `answer`: it runs, but its answer is lost. `send`: the connection breaks before it is sent. `connection`: the
+   * server has already closed the connection.
    */
   readonly loses: 'answer' | 'send' | 'connection'
 }
 
-/** A process's own gate: while it is shut, each statement waits until it is told to go. */
-export class Gate {
+/** Intercepts the statements of a process. While it is active, each statement waits until the scheduler releases it. */
+export class Interceptor {
   readonly process: string
-  isShut = false
-  /** How `SET LOCAL lock_timeout` is rewritten, so that no schedule depends on real time. */
+  isActive = false
+  /** The value used for `SET LOCAL lock_timeout`, so that no schedule depends on real time. */
   lockTimeoutMs = 60_000
-  /** Statements whose answers wait for a turn of their own. */
-  lateAnswers: readonly string[] = []
+  /** Statements whose answers are scheduled separately. */
+  lateAnswers: readonly (StatementName | 'COMMIT')[] = []
   faults: Fault[] = []
   /** Ends a connection from the server's side. */
   terminate: (pid: number) => Promise<void> = () => Promise.resolve()
-  /** What the server's clock would read. */
+  /** The server's clock. */
   now: () => number = () => 0
-  lanes: Lane[] = []
-  readonly #byClient = new Map<object, Lane>()
-  #points: Lane | null = null
+  connections: Connection[] = []
+  readonly #byClient = new Map<object, Connection>()
+  #points: Connection | null = null
 
   constructor(process: string) {
     this.process = process
   }
 
-  /** Forgets the lanes of the schedule before. */
+  /** Forgets the connections of the previous schedule. */
   reset(): void {
-    this.lanes = []
+    this.connections = []
     this.faults = []
     this.lateAnswers = []
     this.#byClient.clear()
     this.#points = null
   }
 
-  /** A step that is no statement: the clock moves, a delivery starts. It waits for its turn like one. */
+  /** A step that is not a statement: a clock step, or the start of a delivery. It is scheduled like one. */
   point(name: string): Promise<void> {
-    if (!this.isShut) return Promise.resolve()
-    this.#points ??= this.#lane(null)
-    const lane = this.#points
+    if (!this.isActive) return Promise.resolve()
+    this.#points ??= this.#connection(null)
+    const connection = this.#points
     return new Promise((resolve) => {
       const send = () => Promise.resolve({ rows: 0, deliver: resolve })
-      lane.waiting.push({ lane, name, isGlue: false, send })
+      connection.waiting.push({ connection, name, isNeutral: false, send })
     })
   }
 
-  laneOf(client: object, pid: number | null): Lane {
-    let lane = this.#byClient.get(client)
-    if (lane === undefined) {
-      lane = this.#lane(pid)
-      this.#byClient.set(client, lane)
+  connectionOf(client: object, pid: number | null): Connection {
+    let connection = this.#byClient.get(client)
+    if (connection === undefined) {
+      connection = this.#connection(pid)
+      this.#byClient.set(client, connection)
     }
-    return lane
+    return connection
   }
 
-  #lane(pid: number | null): Lane {
-    const count = this.lanes.length + 1
-    const lane = new Lane(count === 1 ? this.process : `${this.process}${count}`, this.process, pid)
-    this.lanes.push(lane)
-    return lane
+  #connection(pid: number | null): Connection {
+    const count = this.connections.length + 1
+    const connection = new Connection(
+      count === 1 ? this.process : `${this.process}${count}`,
+      this.process,
+      pid,
+    )
+    this.connections.push(connection)
+    return connection
   }
 }
 
-/** What the gates need of a `pg` client. */
+/** The parts of a `pg` client that are used here. */
 interface Client {
   readonly processID: number | null
   once(event: 'end', listener: () => void): void
@@ -130,46 +134,46 @@ interface Result {
 type Callback = (error: Error | undefined, result?: Result) => void
 type Query = (this: Client, config: unknown, values?: unknown, callback?: Callback) => unknown
 
-const gates = new Map<string, Gate>()
+const interceptors = new Map<string, Interceptor>()
 const listeners = new Map<string, Set<Client>>()
 const prototype = pg.Client.prototype as unknown as { query: Query }
 const original = prototype.query
 
-/** Puts a gate before every statement of the connections of this name. */
-export function guard(applicationName: string, gate: Gate): void {
-  if (gates.size === 0) prototype.query = gated
-  gates.set(applicationName, gate)
+/** Intercepts every statement of the connections with this application name. */
+export function intercept(applicationName: string, interceptor: Interceptor): void {
+  if (interceptors.size === 0) prototype.query = intercepted
+  interceptors.set(applicationName, interceptor)
 }
 
-/** Takes the gate away. */
-export function unguard(applicationName: string): void {
-  gates.delete(applicationName)
+/** Stops intercepting. */
+export function stopIntercepting(applicationName: string): void {
+  interceptors.delete(applicationName)
   listeners.delete(applicationName)
-  if (gates.size === 0) prototype.query = original
+  if (interceptors.size === 0) prototype.query = original
 }
 
-/** Forgets connections that listened and are closed. */
+/** Forgets listening connections that are closed. */
 export function forgetListeners(applicationName: string): void {
   listeners.delete(applicationName)
 }
 
-/** Makes sure that what was notified has been heard: a connection that listens tells it before it answers. */
-export async function hearAll(applicationName: string): Promise<void> {
+/** Waits until all notices were received: a listening connection passes them on before it answers a query. */
+export async function flushNotices(applicationName: string): Promise<void> {
   for (const client of listeners.get(applicationName) ?? []) await sent(client, { text: 'SELECT 1' })
 }
 
-function gated(this: Client, config: unknown, values?: unknown, callback?: Callback): unknown {
+function intercepted(this: Client, config: unknown, values?: unknown, callback?: Callback): unknown {
   const application = this.connectionParameters.application_name ?? ''
-  const gate = gates.get(application)
+  const interceptor = interceptors.get(application)
   if (typeof config === 'string' && config.startsWith('LISTEN')) {
     const known = listeners.get(application) ?? new Set()
     listeners.set(application, known.add(this))
   }
-  if (gate === undefined || !gate.isShut || isSubmittable(config))
+  if (interceptor === undefined || !interceptor.isActive || isSubmittable(config))
     return original.call(this, config, values, callback)
   const query = configOf(config, values)
   const done = typeof values === 'function' ? (values as Callback) : callback
-  const result = enqueue(this, gate, query)
+  const result = enqueue(this, interceptor, query)
   if (done === undefined) return result
   result.then(
     (answer) => done(undefined, answer),
@@ -187,51 +191,52 @@ function configOf(config: unknown, values: unknown): QueryConfig {
   return Array.isArray(values) ? { ...named, values } : named
 }
 
-/** Keeps a statement until the scheduler lets it go, and answers as the server did. */
-function enqueue(client: Client, gate: Gate, given: QueryConfig): Promise<Result> {
-  const lane = gate.laneOf(client, client.processID)
-  const name = nameOf(given.text)
-  const query = rewritten(given, gate)
+/** Holds a statement until the scheduler releases it, and returns the server's answer. */
+function enqueue(client: Client, interceptor: Interceptor, request: QueryConfig): Promise<Result> {
+  const connection = interceptor.connectionOf(client, client.processID)
+  const name = nameOf(request.text)
+  const query = rewritten(request, interceptor)
   return new Promise((resolve, reject) => {
     const send = async (): Promise<Ending> => {
-      const fault = takeFault(gate, name)
+      const fault = nextFault(interceptor, name)
       try {
         if (fault?.loses === 'send') throw broken(client, 'it was never sent')
-        if (fault?.loses === 'connection') await terminated(client, gate)
-        const result = await sent(client, atThisMoment(query, name, gate))
-        noteTimeout(lane, given.text)
+        if (fault?.loses === 'connection') await terminated(client, interceptor)
+        const result = await sent(client, atThisMoment(query, name, interceptor))
+        noteTimeout(connection, request.text)
         if (fault?.loses === 'answer') throw broken(client, ANSWER_LOST)
-        const isLate = gate.lateAnswers.includes(name)
-        const deliver = () => (isLate ? holdAnswer(lane, name, () => resolve(result)) : resolve(result))
+        const isLate = (interceptor.lateAnswers as readonly string[]).includes(name)
+        const deliver = () =>
+          isLate ? delayAnswer(connection, name, () => resolve(result)) : resolve(result)
         return { rows: result.rowCount ?? 0, deliver }
       } catch (thrown) {
         const { code, message } = thrown as { code?: string; message: string }
         return { code: code ?? 'error', message, deliver: () => reject(thrown) }
       }
     }
-    lane.waiting.push({ lane, name, isGlue: isGlue(given.text), send })
+    connection.waiting.push({ connection, name, isNeutral: isNeutral(request.text), send })
   })
 }
 
-/** The answer is on its way for as long as the scheduler likes; what was sent behind it is not sent before. */
-function holdAnswer(lane: Lane, name: string, resolve: () => void): void {
+/** Holds the answer until the scheduler releases it. Later statements of the connection wait behind it. */
+function delayAnswer(connection: Connection, name: string, resolve: () => void): void {
   const send = () => Promise.resolve({ rows: 0, deliver: resolve })
-  lane.waiting.unshift({ lane, name: `answer of ${name}`, isGlue: false, send })
+  connection.waiting.unshift({ connection, name: `answer of ${name}`, isNeutral: false, send })
 }
 
 /** Ends the connection, and waits until its process has noticed. */
-async function terminated(client: Client, gate: Gate): Promise<void> {
+async function terminated(client: Client, interceptor: Interceptor): Promise<void> {
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
-  await gate.terminate(client.processID!)
+  await interceptor.terminate(client.processID!)
   await ended
 }
 
-function takeFault(gate: Gate, name: string): Fault | undefined {
-  const index = gate.faults.findIndex((fault) => fault.name === name)
-  return index < 0 ? undefined : gate.faults.splice(index, 1)[0]
+function nextFault(interceptor: Interceptor, name: string): Fault | undefined {
+  const index = interceptor.faults.findIndex((fault) => fault.name === name)
+  return index < 0 ? undefined : interceptor.faults.splice(index, 1)[0]
 }
 
-/** How the story tells of a statement that was carried out, and whose sender never heard of it. */
+/** The trace's text for a statement that ran, but whose answer was lost. */
 export const ANSWER_LOST = 'its answer is lost'
 
 function broken(client: Client, message: string): Error {
@@ -239,27 +244,34 @@ function broken(client: Client, message: string): Error {
   return Object.assign(new Error(message), { code: 'ECONNRESET' })
 }
 
-function noteTimeout(lane: Lane, text: string): void {
-  if (text.includes('lock_timeout')) lane.hasLockTimeout = true
-  if (/^(?:COMMIT|ROLLBACK$)/.test(text)) lane.hasLockTimeout = false
+function noteTimeout(connection: Connection, text: string): void {
+  if (text.includes('lock_timeout')) connection.hasLockTimeout = true
+  if (/^(?:COMMIT|ROLLBACK$)/.test(text)) connection.hasLockTimeout = false
 }
 
-function rewritten(query: QueryConfig, gate: Gate): QueryConfig {
+function rewritten(query: QueryConfig, interceptor: Interceptor): QueryConfig {
   if (!query.text.startsWith('SET LOCAL lock_timeout')) return query
-  const text = `SET LOCAL lock_timeout = '${gate.lockTimeoutMs}ms'`
+  const text = `SET LOCAL lock_timeout = '${interceptor.lockTimeoutMs}ms'`
   return query.name === undefined
     ? { ...query, text }
-    : { ...query, text, name: `${query.name}_${gate.lockTimeoutMs}` }
+    : { ...query, text, name: `${query.name}_${interceptor.lockTimeoutMs}` }
 }
 
-/** Where the clock stands among a statement's values: a server reads its own when it runs the statement, not before. */
-const CLOCK_PLACES: Readonly<Record<string, number>> = { nearShards: 1, beat: 3, buryOwners: 1 }
+/**
+ * The index of the clock among a statement's values. The server reads its clock when it runs the statement, so the
+ * value is bound when the statement is released.
+ */
+const CLOCK_POSITIONS: Partial<Record<StatementName, number>> = {
+  nearShards: 1,
+  heartbeat: 3,
+  removeDeadProcesses: 1,
+}
 
-function atThisMoment(query: QueryConfig, name: string, gate: Gate): QueryConfig {
-  const place = CLOCK_PLACES[name]
-  // A moment of 0 says that the clock is not to be believed.
-  if (place === undefined || query.values?.[place] === 0) return query
-  return { ...query, values: query.values!.with(place, gate.now()) }
+function atThisMoment(query: QueryConfig, name: string, interceptor: Interceptor): QueryConfig {
+  const position = CLOCK_POSITIONS[name as StatementName]
+  // A time of 0 means that the clock must not be used.
+  if (position === undefined || query.values?.[position] === 0) return query
+  return { ...query, values: query.values!.with(position, interceptor.now()) }
 }
 
 function sent(client: Client, query: QueryConfig): Promise<Result> {

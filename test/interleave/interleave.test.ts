@@ -7,23 +7,23 @@ import { follow } from './explore.ts'
 import { regressions } from './regressions.ts'
 import { tryOnce } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
-import { readSchedule, storyOf } from './schedule-report.ts'
+import { readSchedule, scheduleReport } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { World } from './world.ts'
 
 /** The long form is `npm run test:interleave`. */
 const SCHEDULES = 6
-/** Of the pairs of moves, which are hundreds, one in so many is drawn. */
+/** One in so many pairs of operations is drawn, because there are hundreds. */
 const PAIRS_DRAWN = 16
-/** On a machine that is busy, what comes after this long is tried in both serial orders only, which may be one and the same. */
+/**
+ * After this time, on a busy machine, the remaining scenarios run only in both serial orders, which may be the same.
+ */
 const BUDGET_MS = 15_000
-/** One of each kind of bug; the long form looks for all. */
+/** One bug of each kind. The long form hunts all. */
 const HUNTED = ['(FOR KEY SHARE dropped)', 'in one statement', 'as soon as its settle answers']
 const seed = Number(process.env.INTERLEAVE_SEED ?? Date.now() % 1_000_000)
 
-const drawn = scenarios.filter(
-  ({ isOfPairs = false }, index) => !isOfPairs || (index + seed) % PAIRS_DRAWN === 0,
-)
+const drawn = scenarios.filter(({ isPair = false }, index) => !isPair || (index + seed) % PAIRS_DRAWN === 0)
 
 const { url } = testDatabase()
 let world: World
@@ -42,7 +42,7 @@ describe('keeps every promise whatever the order of statements (fenced, cancel-w
     const schedulesMax = performance.now() - began < BUDGET_MS ? SCHEDULES : 2
     const bounds = { preemptionsMax: 2, schedulesMax, seed }
     const { failures, schedules } = await exploreScenario(world, scenario, bounds)
-    expect(failures.map(({ story }) => story).join('\n')).toBe('')
+    expect(failures.map(({ report }) => report).join('\n')).toBe('')
     expect(schedules).toBeGreaterThan(schedulesMax === SCHEDULES ? 1 : 0)
   })
 })
@@ -51,7 +51,7 @@ describe('keeps the promise that this schedule once broke', () => {
   test.for(regressions)('$name', async ({ scenario: name, schedule }) => {
     const scenario = scenarios.find((each) => each.name === name)!
     const { breaches } = await tryOnce(world, scenario, follow(readSchedule(schedule)))
-    expect(breaches, storyOf(scenario, readSchedule(schedule), world.story, breaches)).toEqual([])
+    expect(breaches, scheduleReport(scenario, readSchedule(schedule), world.trace, breaches)).toEqual([])
   })
 })
 

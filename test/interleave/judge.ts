@@ -5,7 +5,7 @@ import type { Note } from './notes.ts'
 import type { AlarmRow, EventRow, Rows } from './rows.ts'
 import type { Step } from './schedule.ts'
 
-/** What may be broken. */
+/** The promises that are judged. */
 export type Promised =
   | 'fenced'
   | 'cancel-wins'
@@ -17,7 +17,7 @@ export type Promised =
   | 'figures'
   | 'one-per-key'
 
-/** A promise that was not kept, and how. */
+/** A broken promise, and how it was broken. */
 export interface Breach {
   readonly promise: Promised
   readonly what: string
@@ -26,41 +26,41 @@ export interface Breach {
 const ENDS = ['alarm.fired', 'alarm.skipped', 'schedule.ticked', 'timer.due_time_reached']
 const JUDGEMENTS = ['alarm.completed', 'alarm.timed_out', 'alarm.failed']
 
-/** A taking with when it was handed out. */
-interface Handed {
+/** A claimed timer, and when it was claimed. */
+interface Claim {
   readonly at: number
   readonly process: string
-  readonly taking: ClaimedTimer
+  readonly claimedTimer: ClaimedTimer
 }
 
-/** Judges by what the actors were answered, in the order of the answers. */
-export function judgeAnswers(notes: readonly Note[], story: readonly Step[]): Breach[] {
+/** Judges the answers that the actors got, in the order of the answers. */
+export function judgeAnswers(notes: readonly Note[], trace: readonly Step[]): Breach[] {
   return [
-    ...judgeCancels(notes, story),
-    ...judgeTakings(notes),
+    ...judgeCancels(notes, trace),
+    ...judgeClaims(notes),
     ...judgeLeases(notes),
-    ...judgeFences(notes, story),
+    ...judgeFences(notes, trace),
     ...judgeSets(notes),
   ]
 }
 
-/** Judges by the rows as they stand while nobody is at work. */
+/** Judges the rows while no actor is running. */
 export function judgeRows(rows: Rows, hasPruned: boolean): Breach[] {
   return [...judgeTimers(rows), ...judgeRecords(rows.events), ...(hasPruned ? [] : judgeFigures(rows))]
 }
 
-function handedOut(notes: readonly Note[]): Handed[] {
+function claimedIn(notes: readonly Note[]): Claim[] {
   return notes.flatMap((note) =>
-    note.kind !== 'take'
+    note.kind !== 'claim'
       ? []
-      : note.taken.timers.map((taking) => ({ at: note.at, process: note.process, taking })),
+      : note.claimed.timers.map((claimedTimer) => ({ at: note.at, process: note.process, claimedTimer })),
   )
 }
 
-/** When a taking's delivery was over for good: its settle was committed, or answered otherwise. */
+/** When a delivery was over: its settle was committed, or answered otherwise. */
 function settledAt(
   notes: readonly Note[],
-  story: readonly Step[],
+  trace: readonly Step[],
   { timer }: ClaimedTimer,
   from: number,
 ): number {
@@ -72,79 +72,85 @@ function settledAt(
   if (over === undefined) return Number.POSITIVE_INFINITY
   const isCommit = ({ process, what, outcome }: Step) =>
     process === over.process && what === 'COMMIT' && (outcome === '0' || outcome.includes(ANSWER_LOST))
-  const committed = story.findIndex((step, index) => index >= from && index < over.at && isCommit(step))
+  const committed = trace.findIndex((step, index) => index >= from && index < over.at && isCommit(step))
   return committed < 0 ? over.at : committed
 }
 
 /**
- * Once `cancelled` is answered, nothing of the alarm may be about to start, nor be handed out later; once `firing` is, it
- * is neither tried again nor recurs.
+ * After `cancelled` is answered, no delivery of the alarm may start or be claimed later. After `firing` is answered, it
+ * is neither retried nor recurs.
  */
-function judgeCancels(notes: readonly Note[], story: readonly Step[]): Breach[] {
+function judgeCancels(notes: readonly Note[], trace: readonly Step[]): Breach[] {
   return notes.flatMap((note): Breach[] => {
     if (note.kind !== 'cancel' || note.outcome === undefined || note.outcome === 'ended') return []
     const setAgain = notes.find(
       (each) => each.kind === 'set' && each.answer.snapshot.alarm.id === note.alarmId && each.at > note.at,
     )
     const until = setAgain?.at ?? Number.POSITIVE_INFINITY
-    const own = handedOut(notes).filter(({ at, taking }) => taking.alarm.id === note.alarmId && at < until)
-    // A take that lost its answer was recorded as firing, and begins to fire when it is repeated.
+    const own = claimedIn(notes).filter(
+      ({ at, claimedTimer }) => claimedTimer.alarm.id === note.alarmId && at < until,
+    )
+    // A claim that lost its answer was recorded as firing. It begins to fire when it is repeated.
     const first = own[0]?.at
-    const isLate = ({ at, taking }: Handed) => {
+    const isLate = ({ at, claimedTimer }: Claim) => {
       if (at > note.at) return note.outcome === 'cancelled' || at !== first
-      // Under a lease that has ended nothing starts any more.
-      const mayStart = taking.lease.until > note.monotonic
-      return note.outcome === 'cancelled' && mayStart && settledAt(notes, story, taking, at) > note.at
+      // Nothing starts under a lease that has ended.
+      const mayStart = claimedTimer.lease.until > note.monotonic
+      return note.outcome === 'cancelled' && mayStart && settledAt(notes, trace, claimedTimer, at) > note.at
     }
     return own.filter(isLate).map(({ at, process }) => ({
       promise: 'cancel-wins',
-      what: `cancel was answered "${note.outcome}" (step ${note.at}), and ${process} was handed it (step ${at})`,
+      what: `cancel was answered "${note.outcome}" (step ${note.at}), but ${process} claimed it (step ${at})`,
     }))
   })
 }
 
-/** The same version is handed out once; after a lost delivery the next one counts it. */
-function judgeTakings(notes: readonly Note[]): Breach[] {
+/** The same timer version is claimed once. After a lost delivery, the next one counts it as an attempt. */
+function judgeClaims(notes: readonly Note[]): Breach[] {
   const breaches: Breach[] = []
-  const met = new Map<string, Handed>()
-  const occurrences = new Map<string, Handed>()
-  for (const handed of handedOut(notes)) {
-    const { timer, alarm, lease } = handed.taking
+  const claimed = new Map<string, Claim>()
+  const occurrences = new Map<string, Claim>()
+  for (const claim of claimedIn(notes)) {
+    const { timer, alarm, lease } = claim.claimedTimer
     const version = `${timer.id}:${timer.version}`
     const name = occurrenceId(alarm, timer)
-    const before = met.get(version)
+    const before = claimed.get(version)
     if (before !== undefined)
       breaches.push({
         promise: 'recorded-once',
-        what: `timer ${version} was handed out twice (steps ${before.at} and ${handed.at}): it fires twice`,
+        what: `timer ${version} was claimed twice (steps ${before.at} and ${claim.at}): it fires twice`,
       })
-    met.set(version, handed)
+    claimed.set(version, claim)
     const earlier = occurrences.get(name)
-    const wasLost = earlier !== undefined && earlier.taking.lease.epoch !== lease.epoch
-    if (wasLost && !isAccepted(notes, earlier.taking) && timer.attempt <= earlier.taking.timer.attempt)
+    const wasLost = earlier !== undefined && earlier.claimedTimer.lease.epoch !== lease.epoch
+    if (
+      wasLost &&
+      !isAccepted(notes, earlier.claimedTimer) &&
+      timer.attempt <= earlier.claimedTimer.timer.attempt
+    )
       breaches.push({
         promise: 'fenced',
-        what: `${name} was in flight when its owner was replaced, and is handed out again as attempt ${timer.attempt + 1}: the lost one is not counted`,
+        what: `${name} was in flight at a takeover and is claimed again as attempt ${timer.attempt + 1}: the lost attempt is not counted`,
       })
-    if (earlier !== undefined && isDone(notes, earlier.taking))
+    if (earlier !== undefined && isDone(notes, earlier.claimedTimer))
       breaches.push({
         promise: 'recorded-once',
-        what: `${name} was delivered and settled, and is handed out again (step ${handed.at})`,
+        what: `${name} was delivered and settled, but is claimed again (step ${claim.at})`,
       })
-    occurrences.set(name, handed)
+    occurrences.set(name, claim)
   }
   return breaches
 }
 
-function isAccepted(notes: readonly Note[], taking: ClaimedTimer): boolean {
-  return acceptedAs(notes, taking).length > 0
+function isAccepted(notes: readonly Note[], claimedTimer: ClaimedTimer): boolean {
+  return acceptedAs(notes, claimedTimer).length > 0
 }
 
-function isDone(notes: readonly Note[], taking: ClaimedTimer): boolean {
-  return acceptedAs(notes, taking).includes('delivered')
+function isDone(notes: readonly Note[], claimedTimer: ClaimedTimer): boolean {
+  return acceptedAs(notes, claimedTimer).includes('delivered')
 }
 
-/** What the accepted settles of a taking said. */
+/** The outcomes in the accepted settles of a claimed timer. */
 function acceptedAs(notes: readonly Note[], { timer, lease }: ClaimedTimer): string[] {
   return notes.flatMap((note) => {
     if (note.kind !== 'settle' || note.settled.stale > 0 || hasLost(note.settled.lost, lease)) return []
@@ -158,18 +164,18 @@ function hasLost(lost: readonly Lease[], { shard, epoch }: Lease): boolean {
   return lost.some((each) => each.shard === shard && each.epoch === epoch)
 }
 
-/** Two owners never both may start deliveries of one shard. */
+/** Two processes may never both start deliveries of one shard. */
 function judgeLeases(notes: readonly Note[]): Breach[] {
   const breaches: Breach[] = []
-  const held = new Map<string, readonly Lease[]>()
+  const leasesOf = new Map<string, readonly Lease[]>()
   for (const note of notes) {
-    if (note.kind === 'disown') {
-      for (const { holder: owner } of note.leases) held.delete(owner)
+    if (note.kind === 'release') {
+      for (const { holder: owner } of note.leases) leasesOf.delete(owner)
       continue
     }
-    if (note.kind !== 'own') continue
-    held.set(note.owner, note.leases)
-    for (const [owner, leases] of held) {
+    if (note.kind !== 'acquire') continue
+    leasesOf.set(note.owner, note.leases)
+    for (const [owner, leases] of leasesOf) {
       if (owner === note.owner) continue
       const both = leases.find(
         (lease) => lease.until > note.monotonic && note.leases.some(({ shard }) => shard === lease.shard),
@@ -177,36 +183,39 @@ function judgeLeases(notes: readonly Note[]): Breach[] {
       if (both !== undefined)
         breaches.push({
           promise: 'fenced',
-          what: `${note.owner} was given shard ${both.shard} (step ${note.at}) while the lease of ${owner} lasts`,
+          what: `${note.owner} acquired shard ${both.shard} (step ${note.at}) while ${owner} holds its lease`,
         })
     }
   }
   return breaches
 }
 
-/** Once a newer epoch of a shard is committed, nothing of an older one is, and whoever tries is told. */
-function judgeFences(notes: readonly Note[], story: readonly Step[]): Breach[] {
+/**
+ * Once a newer epoch of a shard is committed, nothing of an older one is accepted, and its process is told that the
+ * lease is lost.
+ */
+function judgeFences(notes: readonly Note[], trace: readonly Step[]): Breach[] {
   const commitOf = ({ at, process }: Note) =>
-    story.findLastIndex((step, index) => index < at && step.process === process && step.what === 'COMMIT')
-  const claims = notes.flatMap((note) =>
-    note.kind === 'own' ? note.leases.map((lease) => ({ ...lease, at: commitOf(note) })) : [],
+    trace.findLastIndex((step, index) => index < at && step.process === process && step.what === 'COMMIT')
+  const acquisitions = notes.flatMap((note) =>
+    note.kind === 'acquire' ? note.leases.map((lease) => ({ ...lease, at: commitOf(note) })) : [],
   )
   const isVoid = ({ shard, epoch }: Lease, at: number) =>
-    claims.some((claim) => claim.shard === shard && claim.epoch > epoch && claim.at >= 0 && claim.at < at)
+    acquisitions.some((each) => each.shard === shard && each.epoch > epoch && each.at >= 0 && each.at < at)
   return notes.flatMap((note): Breach[] => {
     const at = commitOf(note)
-    return spokenFor(note)
+    return leasesUsed(note)
       .filter((lease) => isVoid(lease, at))
       .map(({ epoch }) => ({
         promise: 'fenced',
-        what: `a ${note.kind} of epoch ${epoch} ended (step ${at}) after a newer owner's claim, and was not told so`,
+        what: `a ${note.kind} of epoch ${epoch} was accepted (step ${at}) after the shard was acquired with a newer epoch`,
       }))
   })
 }
 
-/** The leases under which something was said, and which were not answered to be lost. */
-function spokenFor(note: Note): Lease[] {
-  if (note.kind === 'take') return note.taken.timers.map(({ lease }) => lease)
+/** The leases that a call used and that were not reported as lost. */
+function leasesUsed(note: Note): Lease[] {
+  if (note.kind === 'claim') return note.claimed.timers.map(({ lease }) => lease)
   if (note.kind !== 'settle') return []
   return note.settlements.map(({ lease }) => lease).filter((lease) => !hasLost(note.settled.lost, lease))
 }
@@ -214,7 +223,7 @@ function spokenFor(note: Note): Lease[] {
 function judgeSets(notes: readonly Note[]): Breach[] {
   const sets = notes.flatMap((note) => (note.kind === 'set' ? [note] : []))
   if (sets.some(({ answer }) => (answer.snapshot as unknown) === undefined))
-    return [{ promise: 'at-least-once', what: 'a set was answered, and there is no alarm' }]
+    return [{ promise: 'at-least-once', what: 'a set was answered, but there is no alarm' }]
   const byName = Map.groupBy(
     sets,
     ({ answer }) =>
@@ -230,7 +239,7 @@ function judgeSets(notes: readonly Note[]): Breach[] {
   })
 }
 
-/** What lives has something to wait for, else it is lost; what ended has nothing, else it fires again. */
+/** A live alarm has a timer, or it is lost. An ended alarm has none, or it fires again. */
 function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
   const statusOf = new Map(outcomes.map(({ alarm, status }) => [alarm, status]))
   return alarms.flatMap((alarm): Breach[] => {
@@ -242,12 +251,12 @@ function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
     if (status === null && current.length === 0)
       breaches.push({
         promise: 'at-least-once',
-        what: `alarm ${alarm.seq} lives and has no timer: it is lost`,
+        what: `alarm ${alarm.seq} is live but has no timer: it is lost`,
       })
     if (status !== null && current.length > 0)
       breaches.push({
         promise: 'recorded-once',
-        what: `alarm ${alarm.seq} is ${status} and has a timer: it fires again`,
+        what: `alarm ${alarm.seq} is ${status} but has a timer: it fires again`,
       })
     const [only] = current
     if (current.length === 1 && only!.waiting === 'overlap' && only!.wake_at === null)
@@ -265,17 +274,17 @@ function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
       alarm.paused_at !== null &&
       current.some(({ waiting, wake_at }) => waiting === 'paused' && wake_at !== null)
     )
-      breaches.push({ promise: 'cancel-wins', what: `alarm ${alarm.seq} is paused, and wakes` })
+      breaches.push({ promise: 'cancel-wins', what: `alarm ${alarm.seq} is paused but will wake` })
     if (status === null && alarm.kind !== 'once' && due.length === 0 && alarm.cancelled_at === null)
       breaches.push({
         promise: 'at-least-once',
-        what: `recurring alarm ${alarm.seq} lives and has no next occurrence`,
+        what: `recurring alarm ${alarm.seq} is live but has no next occurrence`,
       })
     return breaches
   })
 }
 
-/** Every occurrence ends as one record; only what failed, or was lost, may come to another end. */
+/** Every occurrence has one ending. Only a failed or lost one may have another. */
 function judgeRecords(events: readonly EventRow[]): Breach[] {
   const named = events.filter(({ occurrence }) => occurrence !== null)
   return [...Map.groupBy(named, ({ alarm, occurrence }) => `${alarm}/${occurrence}`)].flatMap(
@@ -290,13 +299,13 @@ function judgeRecords(events: readonly EventRow[]): Breach[] {
           breaches.push({ promise: 'recorded-once', what: `${name} ended twice: ${types.join(', ')}` })
       }
       if (types.filter((type) => JUDGEMENTS.includes(type)).length > 1)
-        breaches.push({ promise: 'recorded-once', what: `${name} was judged twice: ${types.join(', ')}` })
+        breaches.push({ promise: 'recorded-once', what: `${name} has two results: ${types.join(', ')}` })
       return breaches
     },
   )
 }
 
-/** The figures are kept as alarms move, and must equal counting them. */
+/** The incrementally maintained tallies must equal a recount. */
 function judgeFigures({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
   const statusOf = new Map(outcomes.map(({ alarm, status }) => [alarm, status]))
   const counted: Record<string, number> = {
@@ -307,10 +316,10 @@ function judgeFigures({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
     ([name, count]) => tallies.reduce((sum, row) => sum + row[name]!, 0) !== count,
   )
   if (wrong.length === 0) return []
-  const said = wrong.map(
+  const differences = wrong.map(
     ([name, count]) => `${name} is ${tallies.reduce((sum, row) => sum + row[name]!, 0)}, not ${count}`,
   )
-  return [{ promise: 'figures', what: `the figures are wrong: ${said.join('; ')}` }]
+  return [{ promise: 'figures', what: `the tallies are wrong: ${differences.join('; ')}` }]
 }
 
 function bucket(alarm: AlarmRow, status: string | null, timers: Rows['timers']): string {

@@ -1,11 +1,11 @@
 import type { CancelOutcome, Snapshot } from '../../src/alarm/index.ts'
 import type { Claimed, Lease, SetResult, Settlement, SettleResult } from '../../src/stores/index.ts'
 
-/** What an actor was answered, at which step of the schedule, and at which moment of the stepped clock. */
+/** The answer of a call, with the step of the schedule and the time by the stepped clock. */
 export type Note = { readonly at: number; readonly monotonic: number; readonly process: string } & (
-  | { readonly kind: 'own'; readonly owner: string; readonly leases: readonly Lease[] }
-  | { readonly kind: 'disown'; readonly leases: readonly Lease[] }
-  | { readonly kind: 'take'; readonly taken: Claimed }
+  | { readonly kind: 'acquire'; readonly owner: string; readonly leases: readonly Lease[] }
+  | { readonly kind: 'release'; readonly leases: readonly Lease[] }
+  | { readonly kind: 'claim'; readonly claimed: Claimed }
   | { readonly kind: 'settle'; readonly settlements: readonly Settlement[]; readonly settled: SettleResult }
   | { readonly kind: 'cancel'; readonly alarmId: string; readonly outcome: CancelOutcome | undefined }
   | { readonly kind: 'set'; readonly answer: SetResult }
@@ -13,22 +13,22 @@ export type Note = { readonly at: number; readonly monotonic: number; readonly p
   | { readonly kind: 'failed'; readonly what: string; readonly code: string; readonly message: string }
 )
 
-/** A note before it is placed. */
+/** A note without its position. */
 export type NewNote = Note extends infer N
   ? N extends Note
     ? Omit<N, 'at' | 'monotonic' | 'process'>
     : never
   : never
 
-/** One line of a story about what an actor was answered. */
-export function told(note: Note): string {
+/** A line of the trace about an answer. */
+export function describe(note: Note): string {
   switch (note.kind) {
-    case 'own':
-      return `own (${note.owner}): ${note.leases.map(({ shard, epoch }) => `shard ${shard} epoch ${epoch}`).join(', ') || 'nothing'}`
-    case 'disown':
-      return 'disown: done'
-    case 'take':
-      return `take: ${takenText(note.taken)}`
+    case 'acquire':
+      return `acquire (${note.owner}): ${note.leases.map(({ shard, epoch }) => `shard ${shard} epoch ${epoch}`).join(', ') || 'nothing'}`
+    case 'release':
+      return 'release: done'
+    case 'claim':
+      return `claim: ${claimedText(note.claimed)}`
     case 'settle':
       return `settle: ${note.settled.lost.length} lost, ${note.settled.stale} stale of ${note.settlements.length}`
     case 'cancel':
@@ -42,8 +42,8 @@ export function told(note: Note): string {
   }
 }
 
-function takenText({ timers: takings, lost, nextWakeAt }: Claimed): string {
-  const each = takings.map(
+function claimedText({ timers: claimedTimers, lost, nextWakeAt }: Claimed): string {
+  const each = claimedTimers.map(
     ({ timer }) => `timer ${timer.id} version ${timer.version} attempt ${timer.attempt}`,
   )
   const rest = [...(lost.length > 0 ? [`${lost.length} lost`] : []), `next ${nextWakeAt ?? 'none'}`]

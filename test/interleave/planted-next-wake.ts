@@ -1,30 +1,32 @@
 import type { Planted } from './planted.ts'
 
-const LOOKOUT = 'stores/sharded/next-wake-cache.ts'
+const NEXT_WAKE_CACHE = 'stores/sharded/next-wake-cache.ts'
 
-/** Bugs by which an owner believes that nothing waits where something does, so that it is late until a beat finds it. */
-export const LOOKOUT_PLANTED: readonly Planted[] = [
+/** Bugs that make a lease holder miss a due timer, which is late until a heartbeat finds it. */
+export const NEXT_WAKE_PLANTED: readonly Planted[] = [
   {
-    bug: 'a look raises its place past what was written during it',
-    hazard: 11,
-    edits: [{ file: LOOKOUT, from: 'return missed <= position.wakeAt ? ', to: 'return missed < 0 ? ' }],
-    scenarios: ['two sets told to one that rests | beat and take', 'beat | set told by another | take'],
-  },
-  {
-    bug: 'what is written at the very instant of a place is taken for seen',
-    hazard: 11,
+    bug: 'a scan raises its bound past what was written during it',
     edits: [
-      { file: LOOKOUT, from: 'wakeAt <= bound.wakeAt)', to: 'wakeAt < bound.wakeAt)' },
-      { file: LOOKOUT, from: 'missed <= position.wakeAt', to: 'missed < position.wakeAt' },
+      { file: NEXT_WAKE_CACHE, from: 'return missed <= position.wakeAt ? ', to: 'return missed < 0 ? ' },
     ],
     scenarios: [
-      'two sets of the same instant, numbered one way and committed the other | take twice',
-      'set of the owner itself | take | set told by another, the same instant',
+      'two notified sets | heartbeat and claim of an idle lease holder',
+      'heartbeat | notified set of another process | claim',
     ],
   },
   {
-    bug: 'a write whose answer is lost is not looked for',
-    hazard: 7,
+    bug: 'a timer written at the exact position of a bound is considered seen',
+    edits: [
+      { file: NEXT_WAKE_CACHE, from: 'wakeAt <= bound.wakeAt)', to: 'wakeAt < bound.wakeAt)' },
+      { file: NEXT_WAKE_CACHE, from: 'missed <= position.wakeAt', to: 'missed < position.wakeAt' },
+    ],
+    scenarios: [
+      'two sets of the same instant, committed in reverse order | two claims',
+      'own set | claim | notified set of another process, the same instant',
+    ],
+  },
+  {
+    bug: 'a write whose answer is lost is not looked up',
     edits: [
       {
         file: 'stores/postgres/rows/write-batch.ts',
@@ -32,25 +34,22 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
         to: '',
       },
     ],
-    scenarios: ['set of the owner itself whose commit loses its answer | take'],
+    scenarios: ['own set whose commit loses its answer | claim'],
   },
   {
-    bug: 'nobody is told that a timer was moved to another shard',
-    hazard: 9,
+    bug: 'a timer moved to another shard sends no notice',
     edits: [
       { file: 'stores/postgres/rows/row-writes.ts', from: 'this.#wakeElsewhere(timers, shard)', to: '' },
     ],
-    scenarios: ['target moved to another pool | take of its owner'],
+    scenarios: ['target moved to another pool | claim by its lease holder'],
   },
   {
-    bug: 'what was known of a shard is believed when it comes back',
-    hazard: 11,
+    bug: 'cached bounds of a shard are trusted when it is reacquired',
     edits: [{ file: 'stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
-    scenarios: ['a shard comes back: set of its owner of meanwhile | take of the one before'],
+    scenarios: ['a shard is reacquired: set by the interim lease holder | claim by the former one'],
   },
   {
-    bug: 'an owner whose lease has ended tells nobody',
-    hazard: 9,
+    bug: 'a process whose lease has ended sends no notice',
     edits: [
       {
         file: 'stores/sharded/shard-leases.ts',
@@ -58,6 +57,6 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
         to: 'leases.has(shard)',
       },
     ],
-    scenarios: ['set of an owner whose lease has ended | takeover and take'],
+    scenarios: ['set by a process whose lease has ended | takeover and claim'],
   },
 ]

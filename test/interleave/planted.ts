@@ -1,21 +1,19 @@
-import { LOOKOUT_PLANTED } from './planted-next-wake.ts'
+import { NEXT_WAKE_PLANTED } from './planted-next-wake.ts'
 
-/** A fault in the sources: what is said there, and what is said instead. */
+/** An edit of the sources: the text, and its replacement. */
 export interface Edit {
   readonly file: string
   readonly from: string
   readonly to: string
 }
 
-/** A bug that is really there in a variant of the sources, and what must find it. */
+/** A bug in a variant of the sources, and the scenarios that must find it. */
 export interface Planted {
   readonly bug: string
-  /** The hazard it stands for. */
-  readonly hazard: number
   readonly edits: readonly Edit[]
-  /** What is spoilt in the tables. */
+  /** A change of the tables. */
   readonly ddl?: string
-  /** Where it is looked for, in this order. */
+  /** The scenarios in which it is hunted, in this order. */
   readonly scenarios: readonly string[]
 }
 
@@ -23,20 +21,18 @@ const QUERIES = 'stores/postgres/sql/queries.ts'
 const SETTLE = 'stores/postgres/claims/settle.ts'
 const SHARE = ' ORDER BY s.shard FOR KEY SHARE OF s`'
 const RECHECK = `SELECT \${TIMER}, xmax::text AS locked FROM`
-const TAKEN = ' AND timers.version = n.claimed AND timers.edited = 0 RETURNING timers.id'
+const CLAIMED = ' AND timers.version = n.claimed AND timers.edited = 0 RETURNING timers.id'
 const REMOVED = ' AND t.version = n.claimed AND t.edited = 0 RETURNING t.id'
 
-/** Every planted bug. Where the store has two lines of defence, both are taken away: one alone shows nothing. */
+/** All planted bugs. If the store has two safeguards, both are removed, because one alone shows nothing. */
 export const PLANTED: readonly Planted[] = [
   {
-    bug: 'a settle does not hold the shard (FOR KEY SHARE dropped)',
-    hazard: 1,
+    bug: 'a settle does not lock the shard (FOR KEY SHARE dropped)',
     edits: [{ file: QUERIES, from: SHARE, to: '`' }],
     scenarios: ['settle | takeover, delivered'],
   },
   {
     bug: 'a takeover slips past an open settle (no unique (shard, epoch), no lock on its key)',
-    hazard: 1,
     edits: [
       { file: QUERIES, from: 'LIMIT $4::bigint FOR UPDATE SKIP LOCKED) free', to: 'LIMIT $4::bigint) free' },
     ],
@@ -44,8 +40,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['settle | takeover, delivered'],
   },
   {
-    bug: 'the epoch is not checked by a settle',
-    hazard: 1,
+    bug: 'a settle does not check the epoch',
     edits: [
       {
         file: SETTLE,
@@ -57,7 +52,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     bug: 'an edit close to the instant locks no shard',
-    hazard: 1,
     edits: [
       {
         file: QUERIES,
@@ -65,11 +59,10 @@ export const PLANTED: readonly Planted[] = [
         to: 'WHERE shard = ANY($1::int[])`',
       },
     ],
-    scenarios: ['take | cancel, near'],
+    scenarios: ['claim | cancel, near'],
   },
   {
-    bug: 'a take does not lock the shard',
-    hazard: 4,
+    bug: 'a claim does not lock the shard',
     edits: [
       {
         file: QUERIES,
@@ -77,11 +70,10 @@ export const PLANTED: readonly Planted[] = [
         to: 'WHERE s.holder = $3`\nexport const lockFree',
       },
     ],
-    scenarios: ['take | cancel, near'],
+    scenarios: ['claim | cancel, near'],
   },
   {
-    bug: 'a take locks and looks in one statement',
-    hazard: 4,
+    bug: 'a claim locks and reads in one statement',
     edits: [
       {
         file: QUERIES,
@@ -98,11 +90,10 @@ export const PLANTED: readonly Planted[] = [
   FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id) JOIN own ON own.shard = s.shard`,
       },
     ],
-    scenarios: ['take | cancel, near'],
+    scenarios: ['claim | cancel, near'],
   },
   {
-    bug: 'a cancel does not look at flights',
-    hazard: 2,
+    bug: 'a cancel does not check in-flight batches',
     edits: [
       {
         file: 'stores/postgres/rows/snapshots.ts',
@@ -110,25 +101,22 @@ export const PLANTED: readonly Planted[] = [
         to: 'return recorded.size < 0 ? NONE_IN_FLIGHT : NONE_IN_FLIGHT',
       },
     ],
-    scenarios: ['take | cancel, near'],
+    scenarios: ['claim | cancel, near'],
   },
   {
     bug: 'a batch is not recorded as in flight before it is delivered',
-    hazard: 2,
     edits: [{ file: QUERIES, from: "string_to_array(timers, ',')::bigint[]", to: "'{}'::bigint[]" }],
-    scenarios: ['take | cancel, near'],
+    scenarios: ['claim | cancel, near'],
   },
   {
     bug: 'a takeover does not count what was in flight',
-    hazard: 2,
     edits: [
       { file: 'stores/postgres/claims/settle.ts', from: "{ kind: 'lost' }", to: "{ kind: 'released' }" },
     ],
-    scenarios: ['settle | takeover and take, recurring'],
+    scenarios: ['settle | takeover and claim, recurring'],
   },
   {
-    bug: 'what is in flight is forgotten as soon as its settle answers',
-    hazard: 3,
+    bug: 'a timer in flight is forgotten as soon as its settle answers',
     edits: [
       {
         file: 'engine/in-flight-set.ts',
@@ -141,29 +129,26 @@ export const PLANTED: readonly Planted[] = [
         to: 'if (isBelow) this.#bounds.delete(shard)',
       },
     ],
-    scenarios: ['two takes and a settle of one owner'],
+    scenarios: ['two claims and a settle of one lease holder'],
   },
   {
-    bug: 'a settle goes by the timer alone, not by its version',
-    hazard: 5,
+    bug: 'a settle checks the timer but not its version',
     edits: [
-      { file: QUERIES, from: TAKEN, to: ' RETURNING timers.id' },
+      { file: QUERIES, from: CLAIMED, to: ' RETURNING timers.id' },
       { file: QUERIES, from: REMOVED, to: ' RETURNING t.id' },
     ],
-    scenarios: ['settle whose answer is lost | next take, recurring'],
+    scenarios: ['settle whose answer is lost | next claim, recurring'],
   },
   {
     bug: 'a settle does not see that its alarm was edited',
-    hazard: 5,
     edits: [
-      { file: QUERIES, from: TAKEN, to: ' AND timers.version = n.claimed RETURNING timers.id' },
+      { file: QUERIES, from: CLAIMED, to: ' AND timers.version = n.claimed RETURNING timers.id' },
       { file: QUERIES, from: REMOVED, to: ' AND t.version = n.claimed RETURNING t.id' },
     ],
     scenarios: ['settle | cancel, recurring, delivered'],
   },
   {
-    bug: 'an upsert does not mark what is in flight',
-    hazard: 5,
+    bug: 'an upsert does not mark timers in flight',
     edits: [
       {
         file: 'alarm/decisions/edit.ts',
@@ -174,8 +159,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['settle | upsert by key, once, delivered', 'settle | upsert by key, recurring, delivered'],
   },
   {
-    bug: 'a generation is not part of an upsert',
-    hazard: 5,
+    bug: 'an upsert does not start a new generation',
     edits: [
       {
         file: 'alarm/decisions/edit.ts',
@@ -183,31 +167,27 @@ export const PLANTED: readonly Planted[] = [
         to: 'generation: alarm.generation,\n    pausedAt',
       },
     ],
-    scenarios: ['take | upsert by key to the same instant', 'settle | upsert by key, once, delivered'],
+    scenarios: ['claim | upsert by key to the same instant', 'settle | upsert by key, once, delivered'],
   },
   {
     bug: 'a cancel far from the instant locks no timer',
-    hazard: 1,
     edits: [{ file: QUERIES, from: 'ORDER BY t.id FOR UPDATE OF t`', to: 'ORDER BY t.id`' }],
-    scenarios: ['take | cancel, far'],
+    scenarios: ['claim | cancel, far'],
   },
   {
-    bug: 'a take does not see that a row is locked',
-    hazard: 4,
+    bug: 'a claim does not see that a row is locked',
     edits: [{ file: QUERIES, from: RECHECK, to: `SELECT \${TIMER}, '0' AS locked FROM` }],
-    scenarios: ['take | cancel, far'],
+    scenarios: ['claim | cancel, far'],
   },
   {
-    bug: 'two that end together each take the other for open',
-    hazard: 5,
+    bug: 'two occurrences that end together each consider the other open',
     edits: [
       { file: SETTLE, from: 'session.rows(sql.lockTimersOfAlarms, seqs),', to: 'Promise.resolve([]),' },
     ],
-    scenarios: ['two settles of one alarm: the last open ones end it'],
+    scenarios: ['two settles that end the last open occurrences of one alarm'],
   },
   {
     bug: 'a reader of the log does not wait for open writers',
-    hazard: 8,
     edits: [
       {
         file: 'stores/postgres/reads/log-horizon.ts',
@@ -218,8 +198,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['reader of the log | two writers'],
   },
   {
-    bug: 'a reader of the log goes past the gap',
-    hazard: 8,
+    bug: 'a reader of the log skips a gap',
     edits: [
       {
         file: 'stores/postgres/reads/events.ts',
@@ -230,8 +209,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['reader of the log | two writers'],
   },
   {
-    bug: 'a set that is soon due is told to nobody',
-    hazard: 9,
+    bug: 'a set that is due soon sends no notice',
     edits: [
       {
         file: 'stores/sharded/protocol.ts',
@@ -239,11 +217,10 @@ export const PLANTED: readonly Planted[] = [
         to: 'if (notified.length < 99) return null',
       },
     ],
-    scenarios: ['set of another process | take of one that listens'],
+    scenarios: ['set of another process | claim by a listening process'],
   },
   {
-    bug: 'news that come during a look are forgotten by it',
-    hazard: 9,
+    bug: 'a notice during a scan is forgotten',
     edits: [
       {
         file: 'stores/sharded/next-wake-cache.ts',
@@ -251,11 +228,10 @@ export const PLANTED: readonly Planted[] = [
         to: 'this.#written.delete(null)',
       },
     ],
-    scenarios: ['set of another process | take of one that listens'],
+    scenarios: ['set of another process | claim by a listening process'],
   },
   {
-    bug: 'a late heartbeat believes what it saw before the takeover',
-    hazard: 14,
+    bug: 'a late heartbeat trusts what it read before the takeover',
     edits: [
       {
         file: 'stores/sharded/shard-leases.ts',
@@ -266,8 +242,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['late heartbeat | takeover'],
   },
   {
-    bug: 'a calendar is edited without waiting for those who decide by it',
-    hazard: 5,
+    bug: 'a calendar is edited without waiting for transactions that use it',
     edits: [
       {
         file: 'stores/postgres/rows/calendars.ts',
@@ -279,8 +254,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['calendar and review | settle'],
   },
   {
-    bug: 'the same key set twice at once is not tried again',
-    hazard: 7,
+    bug: 'two concurrent sets of one key are not retried',
     edits: [
       {
         file: 'stores/postgres/writes/writers.ts',
@@ -291,8 +265,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['set | set, the same key'],
   },
   {
-    bug: 'keys are locked in the order in which they are named',
-    hazard: 7,
+    bug: 'keys are locked in the order of the call',
     edits: [
       {
         file: 'stores/postgres/writes/sets.ts',
@@ -305,11 +278,10 @@ export const PLANTED: readonly Planted[] = [
         to: 'SELECT a.seq FROM unnest($1::bigint[]) WITH ORDINALITY AS n (seq, place) JOIN wakeful.alarms a ON a.seq = n.seq ORDER BY n.place FOR NO KEY UPDATE OF a`',
       },
     ],
-    scenarios: ['two sets of two keys, crosswise | cancel of both'],
+    scenarios: ['two sets of two keys in opposite order | cancel of both'],
   },
   {
     bug: 'an edit locks timers before it locks shards',
-    hazard: 1,
     edits: [
       {
         file: 'stores/postgres/rows/locks.ts',
@@ -317,17 +289,15 @@ export const PLANTED: readonly Planted[] = [
         to: 'session.send(sql.lockTimersOfAlarms, seqs)\n    if (missing.length > 0) session.send',
       },
     ],
-    scenarios: ['time-out of the last report | cancel'],
+    scenarios: ['timeout of the last report | cancel'],
   },
   {
-    bug: 'a report that comes before the settle is not looked for',
-    hazard: 5,
+    bug: 'a report before the settle is not looked up',
     edits: [{ file: 'alarm/decisions/report.ts', from: 'markEdited: [timer.id], reports', to: 'reports' }],
     scenarios: ['report | settle'],
   },
   {
-    bug: 'a release wakes what was parked while it waited',
-    hazard: 5,
+    bug: 'a release wakes an alarm that was paused while it waited',
     edits: [
       {
         file: 'stores/postgres/claims/waiting.ts',
@@ -338,14 +308,12 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['pause | release of what waits for its handler'],
   },
   {
-    bug: 'a take queues behind one that is just being settled',
-    hazard: 5,
+    bug: 'a claim queues behind an occurrence that is being settled',
     edits: [{ file: 'stores/postgres/claims/claim.ts', from: ' || isQueued(decision)', to: '' }],
-    scenarios: ['settle that ends the open one | take that queues the next'],
+    scenarios: ['settle that ends the open occurrence | claim that queues the next'],
   },
   {
     bug: 'a set is answered with an alarm that was pruned meanwhile',
-    hazard: 7,
     edits: [
       {
         file: 'stores/postgres/writes/sets.ts',
@@ -356,8 +324,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['prune | set, the same key'],
   },
   {
-    bug: 'an edit waits for a shard while it holds the alarm',
-    hazard: 1,
+    bug: 'an edit waits for a shard while it locks the alarm',
     edits: [
       {
         file: 'stores/postgres/rows/locks.ts',
@@ -368,8 +335,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['upsert that brings it near | cancel | pause'],
   },
   {
-    bug: 'a key that was set meanwhile is refused to a user’s transaction',
-    hazard: 7,
+    bug: 'a user’s transaction is refused a key that was set meanwhile',
     edits: [
       {
         file: 'stores/postgres/writes/user-transactions.ts',
@@ -379,5 +345,5 @@ export const PLANTED: readonly Planted[] = [
     ],
     scenarios: ['set in a user’s transaction | set, the same new key'],
   },
-  ...LOOKOUT_PLANTED,
+  ...NEXT_WAKE_PLANTED,
 ]

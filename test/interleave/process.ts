@@ -20,12 +20,12 @@ import type {
   Store,
 } from '../../src/stores/index.ts'
 import type { When } from '../../src/time/index.ts'
-import type { Gate } from './interceptor.ts'
+import type { Interceptor } from './interceptor.ts'
 import type { NewNote } from './notes.ts'
 
 type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }
 
-/** A user's own connection. */
+/** A user's connection. */
 interface Client {
   query(text: string): Promise<unknown>
 }
@@ -42,20 +42,20 @@ async function inTransaction<T>(tx: Client, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** The pool of the scenarios' alarms; each pool of these worlds is one shard. */
+/** The pool of the scenarios' alarms. Each pool of these worlds is one shard. */
 const POOL: readonly string[] = ['app']
 
-/** One process of a scenario: its own view of the store, behind its own gate. Whatever it is answered is noted. */
+/** One process of a scenario, with its own store and interceptor. All answers it gets are recorded. */
 export class Process {
   readonly name: string
   readonly bench: Harness
-  readonly gate: Gate
+  readonly interceptor: Interceptor
   readonly #note: (note: NewNote) => void
 
-  constructor(name: string, bench: Harness, gate: Gate, note: (note: NewNote) => void) {
+  constructor(name: string, bench: Harness, interceptor: Interceptor, note: (note: NewNote) => void) {
     this.name = name
     this.bench = bench
-    this.gate = gate
+    this.interceptor = interceptor
     this.#note = note
   }
 
@@ -63,40 +63,42 @@ export class Process {
     return this.bench.store
   }
 
-  async own(owner = this.name, pools = POOL): Promise<Lease[]> {
-    const leases = await this.#asked('own', () => this.bench.heartbeat(owner, pools))
-    this.#note({ kind: 'own', owner, leases })
+  async acquire(owner = this.name, pools = POOL): Promise<Lease[]> {
+    const leases = await this.#asked('acquire', () => this.bench.heartbeat(owner, pools))
+    this.#note({ kind: 'acquire', owner, leases })
     return leases
   }
 
-  async disown(leases: readonly Lease[]): Promise<void> {
-    await this.#asked('disown', () => this.store.releaseLeases(leases))
-    this.#note({ kind: 'disown', leases })
+  async release(leases: readonly Lease[]): Promise<void> {
+    await this.#asked('release', () => this.store.releaseLeases(leases))
+    this.#note({ kind: 'release', leases })
   }
 
-  /** Takes as the engine does: what is held is passed over, and what comes is held. */
-  async take(leases: readonly Lease[], held?: InFlightSet): Promise<Claimed> {
-    const number = held?.claimStarted()
+  /** Claims as the engine does: timers in flight are excluded, and claimed ones are added to them. */
+  async claim(leases: readonly Lease[], inFlight?: InFlightSet): Promise<Claimed> {
+    const number = inFlight?.claimStarted()
     try {
-      const taken = await this.#asked('take', () => this.bench.claim(leases, held && { inFlight: held }))
-      for (const { timer } of taken.timers) held?.add(timer.id, timer.version)
-      this.#note({ kind: 'take', taken })
-      return taken
+      const claimed = await this.#asked('claim', () =>
+        this.bench.claim(leases, inFlight && { inFlight: inFlight }),
+      )
+      for (const { timer } of claimed.timers) inFlight?.add(timer.id, timer.version)
+      this.#note({ kind: 'claim', claimed })
+      return claimed
     } finally {
-      if (number !== undefined) held!.claimEnded(number)
+      if (number !== undefined) inFlight!.claimEnded(number)
     }
   }
 
-  /** Settles; again where the answer was lost, as the engine does. */
+  /** Settles. Repeats the settle if the answer was lost, as the engine does. */
   async settle(
-    takings: readonly ClaimedTimer[],
-    came: DeliveryKind | DeliveryOutcome = 'delivered',
-    held?: InFlightSet,
+    claimedTimers: readonly ClaimedTimer[],
+    outcome: DeliveryKind | DeliveryOutcome = 'delivered',
+    inFlight?: InFlightSet,
   ): Promise<SettleResult> {
-    const delivery = typeof came === 'string' ? this.bench.delivery(came) : came
-    const settlements = takings.map(({ lease, alarm, timer }) => ({ lease, alarm, timer, delivery }))
-    const flights = [...new Set(takings.map(({ batch: flight }) => flight))]
-    const settle = () => this.store.settle(settlements, flights, this.bench.context())
+    const delivery = typeof outcome === 'string' ? this.bench.delivery(outcome) : outcome
+    const settlements = claimedTimers.map(({ lease, alarm, timer }) => ({ lease, alarm, timer, delivery }))
+    const batches = [...new Set(claimedTimers.map(({ batch }) => batch))]
+    const settle = () => this.store.settle(settlements, batches, this.bench.context())
     let settled: SettleResult
     try {
       settled = await settle()
@@ -104,7 +106,7 @@ export class Process {
       if ((thrown as { code?: string }).code !== 'store_unavailable') throw this.#refused('settle', thrown)
       settled = await this.#asked('settle again', settle)
     }
-    for (const { timer } of takings) held?.settled(timer.id, timer.version)
+    for (const { timer } of claimedTimers) inFlight?.settled(timer.id, timer.version)
     this.#note({ kind: 'settle', settlements, settled })
     return settled
   }
@@ -125,7 +127,7 @@ export class Process {
     this.#note({ kind: 'edit', what, found })
   }
 
-  /** Cancels all of a subject's, in pieces. */
+  /** Cancels all alarms of a subject, in batches. */
   async cancelSubject(subject: string, limit: number, cancel: Cancel): Promise<void> {
     let after: Serial | null = 0
     while (after !== null) after = await this.#cancelPiece({ subject, after, limit }, cancel)
@@ -142,27 +144,27 @@ export class Process {
     return edited.next
   }
 
-  /** Sets by a key in a transaction of the user's own. */
-  async setAsGuest(tx: Client, when: When, options: SetOptions): Promise<void> {
+  /** Sets by key in a user's transaction. */
+  async setInTransaction(tx: Client, when: When, options: SetOptions): Promise<void> {
     const request = this.bench.request(when, options)
     const work = () => this.store.set([request], this.bench.context(), tx)
-    const [answer] = await this.#asked('set as guest', () => inTransaction(tx, work))
+    const [answer] = await this.#asked('set in transaction', () => inTransaction(tx, work))
     this.#note({ kind: 'set', answer: answer! })
   }
 
-  /** Cancels in a transaction of the user's own. */
-  async cancelAsGuest(tx: Client, alarmId: string, cancel: Cancel): Promise<void> {
+  /** Cancels in a user's transaction. */
+  async cancelInTransaction(tx: Client, alarmId: string, cancel: Cancel): Promise<void> {
     const context = this.bench.context()
     const decide = (found: Snapshot) => {
       const { change, outcome } = cancel(found, context)
       return { change, answer: outcome }
     }
     const work = () => this.store.edit(ANN, { id: alarmId }, decide, context, tx)
-    const edited = await this.#asked('cancel as guest', () => inTransaction(tx, work))
+    const edited = await this.#asked('cancel in transaction', () => inTransaction(tx, work))
     this.#note({ kind: 'cancel', alarmId, outcome: edited.results[0]?.answer })
   }
 
-  /** Anything else, noted as an edit. */
+  /** Any other call, recorded as an edit. */
   async does<T>(what: string, work: () => Promise<T>): Promise<T> {
     const answer = await this.#asked(what, work)
     this.#note({ kind: 'edit', what, found: true })

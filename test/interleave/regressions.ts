@@ -1,11 +1,11 @@
-/** A schedule that once broke a promise, and must not again. */
+/** A schedule that once broke a promise. */
 export interface Regression {
   readonly name: string
   readonly scenario: string
   readonly schedule: string
 }
 
-/** Every schedule that found something in the store. */
+/** All schedules that found a bug in the store. */
 export const regressions: readonly Regression[] = [
   {
     name: 'a connection that breaks within a transaction does not end the process',
@@ -29,27 +29,27 @@ export const regressions: readonly Regression[] = [
   },
   {
     name: 'an occurrence is not queued behind one that is being settled at that moment',
-    scenario: 'settle that ends the open one | take that queues the next',
+    scenario: 'settle that ends the open occurrence | claim that queues the next',
     schedule: 'two*6,one',
   },
   {
     name: 'a set whose commit loses its answer is found by its own process without a beat',
-    scenario: 'set of the owner itself whose commit loses its answer | take',
+    scenario: 'own set whose commit loses its answer | claim',
     schedule: 'one*6,one2',
   },
   {
-    name: 'an alarm whose target moves to another pool is found there without a beat',
-    scenario: 'target moved to another pool | take of its owner',
+    name: 'an alarm whose target operations to another pool is found there without a beat',
+    scenario: 'target moved to another pool | claim by its lease holder',
     schedule: '',
   },
   {
     name: 'what was set while a shard was another’s is found when the shard comes back',
-    scenario: 'a shard comes back: set of its owner of meanwhile | take of the one before',
+    scenario: 'a shard is reacquired: set by the interim lease holder | claim by the former one',
     schedule: '',
   },
   {
     name: 'an owner whose lease has ended tells of what it sets',
-    scenario: 'set of an owner whose lease has ended | takeover and take',
+    scenario: 'set by a process whose lease has ended | takeover and claim',
     schedule: '',
   },
 ]

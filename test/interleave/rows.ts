@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** A row of `alarms`, as far as it is judged by. */
+/** The judged columns of `alarms`. */
 export interface AlarmRow {
   readonly seq: number
   readonly id: string
@@ -37,7 +37,7 @@ export interface EventRow {
   readonly data: string
 }
 
-/** Everything there is at one moment, read past the store. */
+/** All rows at one moment, read without the store. */
 export interface Rows {
   readonly alarms: readonly AlarmRow[]
   readonly timers: readonly TimerRow[]

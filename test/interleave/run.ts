@@ -4,16 +4,16 @@ import { exploreScenario, type Figures, huntAll, rowOf } from './campaign.ts'
 import { follow, scheduleOf } from './explore.ts'
 import { type Scenario, tryOnce } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
-import { readSchedule, storyOf } from './schedule-report.ts'
+import { readSchedule, scheduleReport } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { World } from './world.ts'
 
 /**
- * `node test/interleave/run.ts`: every schedule within the bounds, then the planted bugs.
- *
- * `--scenario` a part of a name; `--actors` 2 or 3, those of so many alone; `--schedule` replays one; `--preemptions` of two actors (2) and `--of-three` of three (1);
- * `--max` schedules of each; `--samples` drawn ones of each, by `--seed`; `--planted` the planted bugs alone, `--bug` those
- * whose name holds this, several times if you like; `--clean` the scenarios alone; `--server` the URL of a database that is there already.
+ * `node test/interleave/run.ts`: explores every schedule within the bounds, then hunts the planted bugs. `--scenario`:
+ * part of a scenario's name; `--actors`: only scenarios with 2 or 3 actors; `--schedule`: replays one; `--preemptions`:
+ * for two actors (2), `--of-three`: for three (1); `--max`: schedules per scenario; `--samples`: random schedules per
+ * scenario, by `--seed`; `--planted`: only the planted bugs; `--bug`: only those whose name contains this, may be
+ * repeated; `--clean`: only the scenarios; `--server`: the URL of an existing database.
  */
 const { values } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ const PLANTED_SCHEDULES_MAX = 500
 
 const server = values.server === undefined ? await startPostgres() : null
 const url = values.server ?? server!.url()
-// Whatever ends this early, the server must not outlive it.
+// Stop the server even if this process ends early.
 const end = async (code: number) => {
   await server?.stop()
   process.exit(code)
@@ -59,8 +59,8 @@ async function campaign(): Promise<boolean> {
 }
 
 function chosen(): Scenario[] {
-  return scenarios.filter(({ name, isOfThree = false }) => {
-    const isCounted = values.actors === undefined || values.actors === (isOfThree ? '3' : '2')
+  return scenarios.filter(({ name, hasThreeActors = false }) => {
+    const isCounted = values.actors === undefined || values.actors === (hasThreeActors ? '3' : '2')
     return isCounted && name.includes(values.scenario)
   })
 }
@@ -76,7 +76,7 @@ async function exploreAll(): Promise<boolean> {
         world,
         scenario,
         {
-          preemptionsMax: Number(scenario.isOfThree === true ? values['of-three'] : values.preemptions),
+          preemptionsMax: Number(scenario.hasThreeActors === true ? values['of-three'] : values.preemptions),
           schedulesMax: Number(values.max),
           seed: Number(values.seed),
         },
@@ -84,8 +84,8 @@ async function exploreAll(): Promise<boolean> {
       )
       all.push(figures)
       progress('')
-      console.log(`${scenario.name}: ${told(figures)}`)
-      for (const { story } of figures.failures) console.log(story)
+      console.log(`${scenario.name}: ${summary(figures)}`)
+      for (const { report } of figures.failures) console.log(report)
     }
   } finally {
     await world.close()
@@ -97,14 +97,14 @@ async function exploreAll(): Promise<boolean> {
   return all.every(({ failures }) => failures.length === 0)
 }
 
-function told({ schedules, isWhole, steps, deadlocks, seconds, failures }: Figures): string {
+function summary({ schedules, isWhole, steps, deadlocks, seconds, failures }: Figures): string {
   const kind = isWhole ? 'all within the bound' : 'bounded'
   const waits = deadlocks > 0 ? `, ${deadlocks} deadlocks` : ''
   return `${schedules} schedules (${kind}), ${steps} steps${waits}, ${failures.length} failures, ${seconds.toFixed(1)} s`
 }
 
 async function plantedAreFound(): Promise<boolean> {
-  console.log('| planted bug | hazard | promise | scenario | schedules until found |\n|---|---|---|---|---|')
+  console.log('| planted bug | promise | scenario | schedules until found |\n|---|---|---|---|')
   const all = await huntAll(
     url,
     ({ bug }) => values.bug.some((part) => bug.includes(part)),
@@ -122,14 +122,14 @@ async function replay(schedule: string): Promise<boolean> {
   try {
     const scenario = scenarios.find(({ name }) => name === values.scenario) ?? chosen()[0]!
     const { ran, breaches } = await tryOnce(world, scenario, follow(readSchedule(schedule)))
-    console.log(storyOf(scenario, scheduleOf(ran.decisions), world.story, breaches))
+    console.log(scheduleReport(scenario, scheduleOf(ran.decisions), world.trace, breaches))
     return breaches.length === 0
   } finally {
     await world.close()
   }
 }
 
-/** One line that is written over. */
+/** A progress line that is overwritten. */
 function progress(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${text}`)
 }

@@ -1,49 +1,49 @@
-import { judgeFuture, liveOn } from './future.ts'
+import { judgeFuture, playFuture } from './future.ts'
 import { type Breach, judgeAnswers, judgeRows } from './judge.ts'
 import { readRows } from './rows.ts'
 import type { Actor, Choose, Ran } from './schedule.ts'
 import type { World } from './world.ts'
 
-/** What a scenario has set up: who acts, and what is to be judged beside what is judged of all. */
+/** A prepared scenario: its actors, and additional checks. */
 export interface Scene {
   readonly actors: readonly Actor[]
-  /** Judged when all have been answered. */
+  /** Runs when all actors are done. */
   readonly judge?: () => Promise<Breach[]>
-  /** Judged when the future was played out as well. */
+  /** Runs after the future was played. */
   readonly judgeEnd?: () => Promise<Breach[]>
-  /** Whether something is pruned: lifetime figures then stay above what is left to count. */
+  /** Whether something is pruned. Lifetime tallies then exceed the recount. */
   readonly hasPruned?: boolean
-  /** Whether the future after it is played out (true). */
-  readonly livesOn?: boolean
+  /** Whether the future is played (true). */
+  readonly playsFuture?: boolean
 }
 
-/** A small beginning and two or three who act on it at the same time. */
+/** A small setup, and two or three actors that act on it concurrently. */
 export interface Scenario {
   readonly name: string
-  /** Error codes that an actor may be refused with. */
+  /** Error codes that an actor may get. */
   readonly refusals?: readonly string[]
-  /** Whether waits for locks end at once where the store bounds them: the other way to go through. */
-  readonly isHasty?: boolean
-  /** Whether three act: their schedules are many, and have a bound of their own. */
-  readonly isOfThree?: boolean
-  /** Whether it is one of all pairs of moves, which are many: the short form draws some of them. */
-  readonly isOfPairs?: boolean
+  /** Whether lock waits with a timeout fail at once, which tests the other path. */
+  readonly hasShortLockTimeout?: boolean
+  /** Whether it has three actors. Such scenarios have many schedules and a separate bound. */
+  readonly hasThreeActors?: boolean
+  /** Whether it is one of the many pairs of operations. The short form draws some of them. */
+  readonly isPair?: boolean
   readonly setUp: (world: World) => Promise<Scene>
 }
 
-/** One schedule of a scenario, and which promises it broke. */
+/** One schedule of a scenario, and the promises it broke. */
 export interface Tried {
   readonly ran: Ran
   readonly breaches: readonly Breach[]
 }
 
-const HASTY_MS = 1
+const SHORT_LOCK_TIMEOUT_MS = 1
 
-/** Runs one schedule of a scenario from its beginning, and judges it. */
+/** Runs one schedule of a scenario from its setup, and judges it. */
 export async function tryOnce(world: World, scenario: Scenario, choose: Choose): Promise<Tried> {
   await world.reset()
   const scene = await scenario.setUp(world)
-  if (scenario.isHasty === true) world.lockTimeout(HASTY_MS)
+  if (scenario.hasShortLockTimeout === true) world.lockTimeout(SHORT_LOCK_TIMEOUT_MS)
   const begun = world.notes.length
   const ran = await world.run(scene.actors, choose)
   if (ran.stuck !== null) return { ran, breaches: [{ promise: 'liveness', what: ran.stuck }] }
@@ -53,18 +53,18 @@ export async function tryOnce(world: World, scenario: Scenario, choose: Choose):
   ]
   if (ran.deadlocks > 0) breaches.push({ promise: 'no-deadlock', what: 'two waited for each other' })
   breaches.push(...((await scene.judge?.()) ?? []))
-  if (scene.livesOn !== false) breaches.push(...(await future(world, scene)))
+  if (scene.playsFuture !== false) breaches.push(...(await future(world, scene)))
   breaches.push(...((await scene.judgeEnd?.()) ?? []))
-  breaches.push(...judgeAnswers(world.notes, world.story))
+  breaches.push(...judgeAnswers(world.notes, world.trace))
   return { ran, breaches }
 }
 
 async function future(world: World, { hasPruned = false }: Scene): Promise<Breach[]> {
-  const lived = await liveOn(world)
+  const lived = await playFuture(world)
   return [...lived, ...(await judgeFuture(world)), ...judgeRows(await readRows(world), hasPruned)]
 }
 
-/** An error that reached an actor: a deadlock nobody tried again, or what the scenario does not expect. */
+/** Unexpected errors that reached an actor, and deadlocks that were not retried. */
 function refused(world: World, { refusals = [] }: Scenario, begun: number): Breach[] {
   return world.notes.slice(begun).flatMap((note): Breach[] => {
     if (note.kind !== 'failed' || refusals.includes(note.code)) return []

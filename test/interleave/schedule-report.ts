@@ -3,7 +3,7 @@ import type { Breach } from './judge.ts'
 import type { Scenario } from './scenario.ts'
 import type { Step } from './schedule.ts'
 
-/** A schedule as it is written down: each name with how often it goes in a row. */
+/** Writes a schedule: each name with how often it goes in a row. */
 function writeSchedule(schedule: Schedule): string {
   const runs: { name: string; count: number }[] = []
   for (const name of schedule) {
@@ -13,7 +13,7 @@ function writeSchedule(schedule: Schedule): string {
   return runs.map(({ name, count }) => (count === 1 ? name : `${name}*${count}`)).join(',')
 }
 
-/** Reads what `writeSchedule` wrote. */
+/** Parses what `writeSchedule` wrote. */
 export function readSchedule(text: string): Schedule {
   return text.split(',').flatMap((run) => {
     const [name, count = '1'] = run.split('*')
@@ -21,15 +21,15 @@ export function readSchedule(text: string): Schedule {
   })
 }
 
-/** What happened, line by line, and which promise it broke. */
-export function storyOf(
+/** The trace of a schedule, line by line, and the promises it broke. */
+export function scheduleReport(
   scenario: Scenario,
   schedule: Schedule,
-  story: readonly Step[],
+  trace: readonly Step[],
   breaches: readonly Breach[],
 ): string {
-  const lines = story.map(({ lane, what, outcome }, index) => {
-    return `  ${String(index).padStart(3)}  ${lane.padEnd(7)} ${what === '=>' ? '  =>' : what} ${what === '=>' ? '' : '-> '}${outcome}`
+  const lines = trace.map(({ connection, what, outcome }, index) => {
+    return `  ${String(index).padStart(3)}  ${connection.padEnd(7)} ${what === '=>' ? '  =>' : what} ${what === '=>' ? '' : '-> '}${outcome}`
   })
   return [
     `${scenario.name}:`,

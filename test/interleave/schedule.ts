@@ -1,47 +1,47 @@
-import type { Ending, Gate, Held, Lane } from './interceptor.ts'
+import type { Connection, Ending, Interceptor, PendingStatement } from './interceptor.ts'
 
-/** One thing that happened: a statement went and was answered, or waits for a lock, or an actor got its answer. */
+/** A step: a statement was answered or waits for a lock, or an actor got its answer. */
 export interface Step {
   readonly process: string
-  readonly lane: string
+  readonly connection: string
   readonly what: string
   readonly outcome: string
 }
 
-/** A moment at which somebody had to be chosen. */
+/** A choice between connections. */
 export interface Decision {
-  /** Who could have gone, in the order of their names. */
+  /** The connections that could go, sorted by name. */
   readonly enabled: readonly string[]
   readonly chosen: string
-  /** Who went before, where they could have gone on: to choose another is a preemption. */
+  /** The previous connection, if it could continue. Choosing another is a preemption. */
   readonly current: string | null
 }
 
-/** What came of one schedule. */
+/** The result of one schedule. */
 export interface Ran {
   readonly steps: readonly Step[]
   readonly decisions: readonly Decision[]
-  /** Why it did not come to its end; null where it did. */
+  /** Why it did not finish, or null. */
   readonly stuck: string | null
   readonly deadlocks: number
 }
 
-/** Chooses who goes next. */
+/** Chooses the next connection. */
 export type Choose = (enabled: readonly string[], current: string | null) => string
 
-/** Somebody who does something: its promise ends with it. */
+/** A concurrent call of a process. */
 export interface Actor {
   readonly process: string
   readonly act: () => Promise<unknown>
 }
 
-/** What a scheduler needs beside the gates. */
+/** What a scheduler needs. */
 export interface SchedulePorts {
-  readonly gates: readonly Gate[]
-  /** Which of these connections wait for a lock that another of them holds. */
+  readonly interceptors: readonly Interceptor[]
+  /** Which of these connections wait for a lock of another one. */
   readonly blocked: (pids: readonly number[], among: readonly number[]) => Promise<ReadonlySet<number>>
-  /** Waits until what was notified has been heard. */
-  readonly hearAll: () => Promise<void>
+  /** Waits until all notices were received. */
+  readonly flushNotices: () => Promise<void>
   readonly note: (step: Step) => void
 }
 
@@ -49,10 +49,10 @@ const STEPS_MAX = 600
 const TURNS_MIN = 3
 const TURNS_BUSY = 40
 const STUCK_MS = 15_000
-/** How long an answer is waited for before anyone asks whether it waits for a lock. */
+/** How long an answer is awaited before checking for a lock wait. */
 const ANSWER_MS = 3
 
-/** Runs actors statement by statement, each when it is chosen, until all have their answers. */
+/** Runs actors statement by statement, in the chosen order, until all are done. */
 export class Scheduler {
   readonly #ports: SchedulePorts
   readonly #choose: Choose
@@ -68,7 +68,7 @@ export class Scheduler {
   }
 
   async run(actors: readonly Actor[]): Promise<Ran> {
-    for (const gate of this.#ports.gates) gate.isShut = true
+    for (const interceptor of this.#ports.interceptors) interceptor.isActive = true
     for (const actor of actors) this.#start(actor)
     let stuck: string | null = null
     try {
@@ -77,7 +77,7 @@ export class Scheduler {
     } catch (thrown) {
       stuck = thrown instanceof Stuck ? thrown.message : String(thrown)
     }
-    for (const gate of this.#ports.gates) gate.isShut = false
+    for (const interceptor of this.#ports.interceptors) interceptor.isActive = false
     if (stuck !== null) this.#letGo()
     return { steps: this.#steps, decisions: this.#decisions, stuck, deadlocks: this.#deadlocks }
   }
@@ -90,13 +90,13 @@ export class Scheduler {
     )
   }
 
-  get #lanes(): Lane[] {
-    return this.#ports.gates.flatMap(({ lanes }) => lanes)
+  get #connections(): Connection[] {
+    return this.#ports.interceptors.flatMap(({ connections }) => connections)
   }
 
-  /** One choice, and what follows of it until everybody stands still again. */
+  /** Makes one choice and runs it until all connections are idle or blocked again. */
   async #step(): Promise<void> {
-    const ready = this.#lanes.filter(({ waiting, flying }) => waiting.length > 0 && flying === null)
+    const ready = this.#connections.filter(({ waiting, sent }) => waiting.length > 0 && sent === null)
     if (ready.length === 0) return this.#awaitVictim()
     const calm = ready.filter(({ isSpinning }) => !isSpinning)
     const enabled = (calm.length > 0 ? calm : ready).map(({ name }) => name).sort()
@@ -104,128 +104,135 @@ export class Scheduler {
     const chosen = this.#choose(enabled, current)
     this.#decisions.push({ enabled, chosen, current })
     this.#current = chosen
-    const lane = ready.find(({ name }) => name === chosen)!
-    await this.#release(lane)
+    const connection = ready.find(({ name }) => name === chosen)!
+    await this.#release(connection)
     await this.#freed()
   }
 
-  /** Lets the lane's next statement go, with what has no effect before it. */
-  async #release(lane: Lane): Promise<void> {
+  /** Sends the connection's next statement, together with neutral ones before it. */
+  async #release(connection: Connection): Promise<void> {
     for (;;) {
-      const held = lane.waiting.shift()!
-      lane.last = held.name
-      await this.#fly(lane, held)
-      if (!held.isGlue || lane.flying !== null) return
+      const pending = connection.waiting.shift()!
+      connection.last = pending.name
+      await this.#send(connection, pending)
+      if (!pending.isNeutral || connection.sent !== null) return
       await this.#quiet()
-      if (lane.waiting.length === 0) return
+      if (connection.waiting.length === 0) return
     }
   }
 
-  async #fly(lane: Lane, held: Held): Promise<void> {
-    const flying: { held: Held; ending: Ending | null } = { held, ending: null }
-    lane.flying = flying
-    const ended = held.send().then((ending) => {
-      flying.ending = ending
+  async #send(connection: Connection, pending: PendingStatement): Promise<void> {
+    const sent: { pending: PendingStatement; ending: Ending | null } = { pending, ending: null }
+    connection.sent = sent
+    const ended = pending.send().then((ending) => {
+      sent.ending = ending
     })
     await Promise.race([ended, sleep(ANSWER_MS)])
-    await this.#untilKnown([lane])
-    if (!(await this.#landIfAnswered(lane))) this.#note(lane, held.name, 'waits for a lock')
+    await this.#untilKnown([connection])
+    if (!(await this.#finishIfAnswered(connection))) this.#note(connection, pending.name, 'waits for a lock')
   }
 
-  /** What the step before has freed goes on: it is answered, or it waits for another lock. */
+  /** Continues what the last step unblocked: it is answered, or waits for another lock. */
   async #freed(): Promise<void> {
     for (;;) {
-      const flying = this.#flying
-      await this.#untilKnown(flying)
-      let landed = 0
-      for (const lane of flying) if (await this.#landIfAnswered(lane)) landed += 1
-      if (landed === 0) return
+      const sent = this.#sent
+      await this.#untilKnown(sent)
+      let finished = 0
+      for (const connection of sent) if (await this.#finishIfAnswered(connection)) finished += 1
+      if (finished === 0) return
     }
   }
 
-  get #flying(): Lane[] {
-    return this.#lanes.filter(({ flying }) => flying !== null)
+  get #sent(): Connection[] {
+    return this.#connections.filter(({ sent }) => sent !== null)
   }
 
-  async #landIfAnswered(lane: Lane): Promise<boolean> {
-    const { held, ending } = lane.flying!
+  async #finishIfAnswered(connection: Connection): Promise<boolean> {
+    const { pending, ending } = connection.sent!
     if (ending === null) return false
-    lane.flying = null
-    await this.#land(lane, held, ending)
+    connection.sent = null
+    await this.#finish(connection, pending, ending)
     return true
   }
 
-  async #land(lane: Lane, held: Held, ending: Ending): Promise<void> {
+  async #finish(connection: Connection, pending: PendingStatement, ending: Ending): Promise<void> {
     const outcome = 'rows' in ending ? `${ending.rows}` : `${ending.code} ${ending.message}`
     if ('code' in ending && ending.code === '40P01') this.#deadlocks += 1
-    this.#note(lane, held.name, outcome)
-    if (held.name === 'COMMIT') await this.#ports.hearAll()
+    this.#note(connection, pending.name, outcome)
+    if (pending.name === 'COMMIT') await this.#ports.flushNotices()
     ending.deliver()
   }
 
-  #note(lane: Lane, what: string, outcome: string): void {
-    const step = { process: lane.process, lane: lane.name, what, outcome }
+  #note(connection: Connection, what: string, outcome: string): void {
+    const step = { process: connection.process, connection: connection.name, what, outcome }
     this.#steps.push(step)
     this.#ports.note(step)
   }
 
-  /** Waits until each of these is answered, or waits for a lock that one of the others holds. */
-  async #untilKnown(lanes: readonly Lane[]): Promise<void> {
+  /** Waits until each of these is answered, or waits for a lock of another one. */
+  async #untilKnown(connections: readonly Connection[]): Promise<void> {
     const end = performance.now() + STUCK_MS
     for (;;) {
-      const open = lanes.filter(isUnanswered)
+      const open = connections.filter(isUnanswered)
       if (open.length === 0) return
-      const asked = open.filter((lane) => !(lane.hasLockTimeout && this.#isHasty(lane.process)))
-      const pidsOf = (of: readonly Lane[]) => of.flatMap(({ pid }) => pid ?? [])
-      const blocked = await this.#ports.blocked(pidsOf(asked), pidsOf(this.#lanes))
-      if (open.every((lane) => !isUnanswered(lane) || blocked.has(lane.pid ?? 0))) return
+      const asked = open.filter(
+        (connection) => !(connection.hasLockTimeout && this.#hasShortLockTimeout(connection.process)),
+      )
+      const pidsOf = (of: readonly Connection[]) => of.flatMap(({ pid }) => pid ?? [])
+      const blocked = await this.#ports.blocked(pidsOf(asked), pidsOf(this.#connections))
+      if (open.every((connection) => !isUnanswered(connection) || blocked.has(connection.pid ?? 0))) return
       if (performance.now() > end) throw new Stuck(`${open[0]!.name} got no answer`)
       await sleep(1)
     }
   }
 
-  #isHasty(process: string): boolean {
-    return this.#ports.gates.find((gate) => gate.process === process)!.lockTimeoutMs < 1_000
+  #hasShortLockTimeout(process: string): boolean {
+    return (
+      this.#ports.interceptors.find((interceptor) => interceptor.process === process)!.lockTimeoutMs < 1_000
+    )
   }
 
-  /** Nobody can go and somebody waits for a lock: a deadlock, which PostgreSQL ends. */
+  /** No connection can go and some wait for locks: a deadlock, which PostgreSQL ends. */
   async #awaitVictim(): Promise<void> {
-    const flying = this.#flying
+    const sent = this.#sent
     const end = performance.now() + STUCK_MS
-    while (flying.every(isUnanswered)) {
-      if (performance.now() > end) throw new Stuck('everybody waits for a lock, and nobody is let go')
+    while (sent.every(isUnanswered)) {
+      if (performance.now() > end) throw new Stuck('all connections wait for locks, and none is released')
       await sleep(2)
     }
     await this.#freed()
   }
 
-  /** Waits until every process has said what it wants next; answers whether anybody wants something. */
+  /** Waits until every process has sent its next statement or is done. Returns whether any is not done. */
   async #quiet(): Promise<boolean> {
     const end = performance.now() + STUCK_MS
     for (let turn = 0; ; turn++) {
       await new Promise((resolve) => setImmediate(resolve))
       if (turn < TURNS_MIN) continue
-      const silent = [...this.#unfinished].filter(([process, count]) => count > 0 && !this.#isHeard(process))
+      const silent = [...this.#unfinished].filter(
+        ([process, count]) => count > 0 && !this.#isWaiting(process),
+      )
       if (silent.length === 0) return [...this.#unfinished.values()].some((count) => count > 0)
-      if (performance.now() > end) throw new Stuck(`${silent[0]![0]} neither asks nor ends`)
+      if (performance.now() > end) throw new Stuck(`${silent[0]![0]} neither sends a statement nor ends`)
       if (turn > TURNS_BUSY) await sleep(1)
     }
   }
 
-  #isHeard(process: string): boolean {
-    const lanes = this.#lanes.filter((lane) => lane.process === process)
-    return lanes.some(({ waiting, flying }) => waiting.length > 0 || flying !== null)
+  #isWaiting(process: string): boolean {
+    const connections = this.#connections.filter((connection) => connection.process === process)
+    return connections.some(({ waiting, sent }) => waiting.length > 0 || sent !== null)
   }
 
-  /** A schedule that got stuck is let run, so that its connections come free again. */
+  /** Lets a stuck schedule run, so that its connections become free. */
   #letGo(): void {
-    for (const lane of this.#lanes)
-      for (const held of lane.waiting.splice(0)) void held.send().then((ending) => ending.deliver())
+    for (const connection of this.#connections)
+      for (const pending of connection.waiting.splice(0))
+        void pending.send().then((ending) => ending.deliver())
   }
 }
 
-function isUnanswered({ flying }: Lane): boolean {
-  return flying !== null && flying.ending === null
+function isUnanswered({ sent }: Connection): boolean {
+  return sent !== null && sent.ending === null
 }
 
 class Stuck extends Error {}

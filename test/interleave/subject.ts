@@ -6,23 +6,23 @@ import type { migrate } from '../../src/stores/postgres/schema/migrate.ts'
 import type { PostgresStore } from '../../src/stores/postgres/store.ts'
 import { learnNames } from './statement-name.ts'
 
-/** The code under examination: the sources as they are, or with a bug planted in them. */
+/** The code under test: the sources, or a variant with a planted bug. */
 export interface Subject {
   readonly Database: typeof Database
   readonly PostgresStore: typeof PostgresStore
   readonly migrate: typeof migrate
   readonly Harness: typeof Harness
   readonly InFlightSet: typeof InFlightSet
-  /** The rules themselves. */
+  /** The alarm rules. */
   readonly alarm: typeof Alarms
 }
 
-/** Loads the sources; a variant is one that the loader of `planted.ts` makes of them. */
+/** Loads the sources, or the variant that the loader of `variants.ts` makes of them. */
 export async function loadSubject(variant = ''): Promise<Subject> {
   const load = (path: string): Promise<unknown> => {
     return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
   }
-  const [queries, pruning, waiting, database, store, migrations, bench, held, alarm] = await Promise.all([
+  const [queries, pruning, waiting, database, store, migrations, bench, inFlight, alarm] = await Promise.all([
     load('stores/postgres/sql/queries.ts'),
     load('stores/postgres/reads/prune.ts'),
     load('stores/postgres/claims/waiting.ts'),
@@ -35,6 +35,6 @@ export async function loadSubject(variant = ''): Promise<Subject> {
   ])
   learnNames(queries as object)
   learnNames((pruning as { PRUNE_QUERIES: object }).PRUNE_QUERIES)
-  learnNames((waiting as { HELD_QUERIES: object }).HELD_QUERIES)
-  return Object.assign({ alarm }, database, store, migrations, bench, held) as unknown as Subject
+  learnNames((waiting as { WAITING_QUERIES: object }).WAITING_QUERIES)
+  return Object.assign({ alarm }, database, store, migrations, bench, inFlight) as unknown as Subject
 }

@@ -3,14 +3,14 @@ import { PLANTED, type Planted } from './planted.ts'
 
 const MARK = '?planted='
 
-/** How the sources with a bug in them are named when they are loaded. */
+/** The URL suffix of a variant's modules. */
 export function variantOf(planted: Planted): string {
   return `${MARK}${PLANTED.indexOf(planted)}`
 }
 
 /**
- * Lets modules be loaded with a bug in them, beside those without it: whatever a variant imports of the sources is of the
- * same variant. Nothing is written anywhere.
+ * Loads modules with a planted bug beside the original ones. Whatever a variant imports from the sources belongs to the
+ * same variant. No file is written.
  */
 export function loadVariants(): void {
   registerHooks({
@@ -26,7 +26,7 @@ export function loadVariants(): void {
       if (mark === null) return loaded
       const planted = PLANTED[Number(mark.slice(MARK.length))]!
       const path = url.slice(url.lastIndexOf('/src/') + '/src/'.length, url.indexOf(MARK))
-      return { ...loaded, source: spoilt(planted, path, String(loaded.source)) }
+      return { ...loaded, source: withBug(planted, path, String(loaded.source)) }
     },
   })
 }
@@ -36,11 +36,11 @@ function markOf(url: string): string | null {
   return at < 0 ? null : url.slice(at)
 }
 
-function spoilt({ bug, edits }: Planted, path: string, source: string): string {
+function withBug({ bug, edits }: Planted, path: string, source: string): string {
   let text = source
   for (const { file, from, to } of edits) {
     if (file !== path) continue
-    if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer says ${from}`)
+    if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer contains ${from}`)
     text = text.replace(from, () => to)
   }
   return text

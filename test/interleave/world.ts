@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
-import { forgetListeners, Gate, guard, hearAll, unguard } from './interceptor.ts'
+import { flushNotices, forgetListeners, Interceptor, intercept, stopIntercepting } from './interceptor.ts'
 import type { NewNote, Note } from './notes.ts'
-import { told } from './notes.ts'
+import { describe } from './notes.ts'
 import { Process } from './process.ts'
 import { type Actor, type Choose, type Ran, Scheduler, type Step } from './schedule.ts'
 import type { Subject } from './subject.ts'
@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts'
 const TABLES = [
   'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'processes', 'shards', 'in_flight_batches', 'calendars',
 ] as const // biome-ignore format: a list
-/** A deadlock is ended by the server this soon, instead of after a second. */
+/** The server ends deadlocks this soon, instead of after a second. */
 const DEADLOCK_MS = 30
 const VACUUM_EVERY = 150
 
@@ -18,19 +18,19 @@ let worlds = 0
 
 type Db = InstanceType<Subject['Database']>
 
-/** Where schedules are run: a database of its own, processes on it, a stepped clock, and what they were answered. */
+/** Where schedules run: a database schema, its processes, a stepped clock, and their answers. */
 export class World {
   readonly subject: Subject
   readonly schema: string
   clock = new SteppedClock()
   notes: Note[] = []
-  /** Steps of the schedule and answers, as they came. */
-  story: Step[] = []
+  /** The steps of the schedule and the answers, in order. */
+  trace: Step[] = []
   readonly #url: string
   readonly #admin: pg.Client
-  readonly #gates = new Map<string, Gate>()
+  readonly #interceptors = new Map<string, Interceptor>()
   readonly #databases = new Map<string, Db>()
-  readonly #guests = new Map<string, pg.Client>()
+  readonly #userConnections = new Map<string, pg.Client>()
   #processes = new Map<string, Process>()
   #resets = 0
 
@@ -42,7 +42,7 @@ export class World {
     this.#admin = new pg.Client({ connectionString: url })
   }
 
-  /** Makes the tables; `ddl` spoils them on purpose. */
+  /** Creates the tables. `ddl` changes them to plant a bug. */
   async open(ddl?: string): Promise<void> {
     await this.#admin.connect()
     const settings = { deadlock_timeout: `${DEADLOCK_MS}ms`, synchronous_commit: 'off', jit: 'off' }
@@ -58,26 +58,26 @@ export class World {
 
   async close(): Promise<void> {
     for (const each of this.#processes.values()) await each.store.close().catch(() => {})
-    for (const client of this.#guests.values()) await client.end()
+    for (const client of this.#userConnections.values()) await client.end()
     for (const [name, database] of this.#databases) {
-      unguard(this.#applicationName(name))
+      stopIntercepting(this.#applicationName(name))
       await database.close().catch(() => {})
     }
     await this.#admin.query(`DROP SCHEMA IF EXISTS ${this.schema} CASCADE`)
     await this.#admin.end()
   }
 
-  /** Runs a statement of the harness's own; `wakeful.` stands for the schema. */
+  /** Runs a statement of the test. `wakeful.` stands for the schema. */
   async ask(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
     return (await this.#admin.query(text.replaceAll('wakeful.', `${this.schema}.`), [...values])).rows
   }
 
-  /** Empties the tables and forgets the processes: the next schedule begins like the one before. */
+  /** Empties the tables and forgets the processes, so that every schedule has the same start. */
   async reset(): Promise<void> {
-    for (const gate of this.#gates.values()) {
-      gate.isShut = false
-      gate.reset()
-      gate.lockTimeoutMs = PATIENT_MS
+    for (const interceptor of this.#interceptors.values()) {
+      interceptor.isActive = false
+      interceptor.reset()
+      interceptor.lockTimeoutMs = LONG_LOCK_TIMEOUT_MS
     }
     const listening = [...this.#processes].filter(([, { store }]) => this.#listens.has(store))
     for (const [name, { store }] of listening) {
@@ -88,7 +88,7 @@ export class World {
     this.#processes = new Map()
     this.clock = new SteppedClock()
     this.notes = []
-    this.story = []
+    this.trace = []
     await this.ask(TABLES.map((table) => `DELETE FROM wakeful.${table}`).join(';'))
     this.#resets += 1
     if (this.#resets % VACUUM_EVERY === 0)
@@ -97,31 +97,31 @@ export class World {
 
   readonly #listens = new WeakSet<object>()
 
-  /** Lets a process hear what others tell. */
-  async watch(process: Process, onNews: (news: string) => void): Promise<void> {
+  /** Lets a process receive notices. */
+  async watch(process: Process, onNotice: (notice: string) => void): Promise<void> {
     this.#listens.add(process.store)
-    const heard = Promise.withResolvers<void>()
-    process.store.onChange((news) => {
-      heard.resolve()
-      onNews(news)
+    const listening = Promise.withResolvers<void>()
+    process.store.onChange((notice) => {
+      listening.resolve()
+      onNotice(notice)
     })
-    await heard.promise
-    // It reads the calendars when it begins to listen: that is over before a schedule begins.
+    await listening.promise
+    // It reads the calendars when it begins to listen. That must be over before a schedule begins.
     await new Promise((resolve) => setTimeout(resolve, 5))
     await process.store.readCalendars()
   }
 
-  /** Waits until everybody has heard what was told. */
-  async hear(): Promise<void> {
-    for (const name of this.#processes.keys()) await hearAll(this.#applicationName(name))
+  /** Waits until all processes received all notices. */
+  async flushNotices(): Promise<void> {
+    for (const name of this.#processes.keys()) await flushNotices(this.#applicationName(name))
   }
 
-  /** A process by name; made when it is first asked for. Its connections are there before it is put behind its gate. */
+  /** A process by name, created on first use. Its connections exist before its interceptor becomes active. */
   async process(name: string): Promise<Process> {
     const known = this.#processes.get(name)
     if (known !== undefined) return known
     const database = this.#database(name)
-    const gate = this.#gates.get(name)!
+    const interceptor = this.#interceptors.get(name)!
     const options = { url: this.#url, clock: this.clock, clockIsAuthority: true }
     const store = new this.subject.PostgresStore(database, options, 1)
     await Promise.all([store.getMeta('a'), store.getMeta('b')])
@@ -129,38 +129,38 @@ export class World {
       throw new Error(reason)
     }
     const bench = new this.subject.Harness({ store, peer: 'not here', transact: true }, this.clock, never)
-    const made = new Process(name, bench, gate, (note) => this.#note(name, note))
+    const made = new Process(name, bench, interceptor, (note) => this.#note(name, note))
     this.#processes.set(name, made)
     return made
   }
 
-  /** A connection of a user's own beside a process, behind the same gate. */
-  async guest(name: string): Promise<pg.Client> {
-    let client = this.#guests.get(name)
+  /** A user's connection beside a process, with the same interceptor. */
+  async userConnection(name: string): Promise<pg.Client> {
+    let client = this.#userConnections.get(name)
     if (client === undefined) {
       client = new pg.Client({ connectionString: this.#url, application_name: this.#applicationName(name) })
       await client.connect()
-      this.#guests.set(name, client)
+      this.#userConnections.set(name, client)
     }
     return client
   }
 
-  /** How long the store's own bounds on waits for locks really last. */
+  /** The real duration of the store's lock timeouts. */
   lockTimeout(ms: number): void {
-    for (const gate of this.#gates.values()) gate.lockTimeoutMs = ms
+    for (const interceptor of this.#interceptors.values()) interceptor.lockTimeoutMs = ms
   }
 
   /** Runs actors by a schedule. */
   async run(actors: readonly Actor[], choose: Choose): Promise<Ran> {
-    const gates = [...this.#gates.values()]
+    const interceptors = [...this.#interceptors.values()]
     const restoreRandom = oneSlotOfTallies()
     try {
       const scheduler = new Scheduler(
         {
-          gates,
+          interceptors,
           blocked: (pids, among) => this.#blocked(pids, among),
-          hearAll: () => this.hear(),
-          note: (step) => this.story.push(step),
+          flushNotices: () => this.flushNotices(),
+          note: (step) => this.trace.push(step),
         },
         choose,
       )
@@ -171,9 +171,9 @@ export class World {
   }
 
   #note(process: string, note: NewNote): void {
-    const placed = { ...note, process, at: this.story.length, monotonic: this.clock.monotonic() } as Note
+    const placed = { ...note, process, at: this.trace.length, monotonic: this.clock.monotonic() } as Note
     this.notes.push(placed)
-    this.story.push({ process, lane: process, what: '=>', outcome: told(placed) })
+    this.trace.push({ process, connection: process, what: '=>', outcome: describe(placed) })
   }
 
   async #blocked(pids: readonly number[], among: readonly number[]): Promise<ReadonlySet<number>> {
@@ -189,14 +189,14 @@ export class World {
   #database(name: string): Db {
     const known = this.#databases.get(name)
     if (known !== undefined) return known
-    const gate = this.#gates.get(name) ?? new Gate(name)
-    gate.now = () => this.clock.now()
-    gate.terminate = async (pid) => {
+    const interceptor = this.#interceptors.get(name) ?? new Interceptor(name)
+    interceptor.now = () => this.clock.now()
+    interceptor.terminate = async (pid) => {
       await this.#admin.query('SELECT pg_terminate_backend($1)', [pid])
     }
-    this.#gates.set(name, gate)
+    this.#interceptors.set(name, interceptor)
     const applicationName = this.#applicationName(name)
-    guard(applicationName, gate)
+    intercept(applicationName, interceptor)
     const url = new URL(this.#url)
     url.searchParams.set('application_name', applicationName)
     const database = new this.subject.Database({ url: url.href, schema: this.schema, connectionsMax: 4 })
@@ -209,10 +209,10 @@ export class World {
   }
 }
 
-/** Waits for locks have no end but the schedule's own. */
-const PATIENT_MS = 60_000
+/** Lock waits end only through the schedule. */
+const LONG_LOCK_TIMEOUT_MS = 60_000
 
-/** All writers add to the same row of figures, so that they meet there whenever they can. */
+/** Makes all writers use the same tally row, so that they contend for it. */
 function oneSlotOfTallies(): () => void {
   const { random } = Math
   Math.random = () => random() / 8

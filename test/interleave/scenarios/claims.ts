@@ -1,163 +1,163 @@
 import { cancel, pause } from '../../../src/alarm/index.ts'
 import type { Scenario } from '../scenario.ts'
-import { clockMoves, due, far, flying } from './setups.ts'
+import { clockMoves, due, far, inFlightAlarm } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 const KEYED = { key: 'k' } as const
 
-/** What races with a take. */
-export const takeScenarios: readonly Scenario[] = [
+/** Races with a claim. */
+export const claimScenarios: readonly Scenario[] = [
   {
-    name: 'take | cancel, near',
+    name: 'claim | cancel, near',
     async setUp(world) {
       const { one, two, leases, id } = await due(world)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
   },
   {
-    name: 'take | cancel, near, hasty',
-    isHasty: true,
+    name: 'claim | cancel, near, short lock timeout',
+    hasShortLockTimeout: true,
     refusals: ['store_unavailable'],
     async setUp(world) {
       const { one, two, leases, id } = await due(world)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
   },
   {
-    name: 'take | cancel, recurring',
+    name: 'claim | cancel, recurring',
     async setUp(world) {
       const { one, two, leases, id } = await due(world, HOURLY)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
   },
   {
-    name: 'take | cancel, far',
+    name: 'claim | cancel, far',
     async setUp(world) {
       const { one, two, leases, id } = await far(world)
-      const takeThen = async () => {
+      const claimThen = async () => {
         await clockMoves(world, one, 8_000)
-        await one.take(leases)
+        await one.claim(leases)
       }
       return {
         actors: [
-          { process: 'one', act: takeThen },
+          { process: 'one', act: claimThen },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
   },
   {
-    name: 'take | upsert by key, near',
+    name: 'claim | upsert by key, near',
     async setUp(world) {
       const { one, two, leases } = await due(world, { delay: '1h' }, KEYED)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.set({ delay: '30m' }, KEYED) },
         ],
       }
     },
   },
   {
-    name: 'take | upsert by key to the same instant',
+    name: 'claim | upsert by key to the same instant',
     async setUp(world) {
       const { one, two, leases } = await due(world, { delay: '1h' }, KEYED)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.set({ at: new Date(world.clock.now()).toISOString() }, KEYED) },
         ],
       }
     },
   },
   {
-    name: 'take | upsert by key, far',
+    name: 'claim | upsert by key, far',
     async setUp(world) {
       const { one, two, leases } = await far(world, { delay: '8s' }, KEYED)
-      const takeThen = async () => {
+      const claimThen = async () => {
         await clockMoves(world, one, 8_000)
-        await one.take(leases)
+        await one.claim(leases)
       }
       return {
         actors: [
-          { process: 'one', act: takeThen },
+          { process: 'one', act: claimThen },
           { process: 'two', act: () => two.set({ delay: '30m' }, KEYED) },
         ],
       }
     },
   },
   {
-    name: 'take | pause',
+    name: 'claim | pause',
     refusals: ['conflict'],
     async setUp(world) {
       const { one, two, leases, id } = await due(world, HOURLY)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.edit('pause', id, pause) },
         ],
       }
     },
   },
   {
-    name: 'take | cancel of a subject in pieces',
+    name: 'claim | cancel of a subject in batches',
     async setUp(world) {
       const { one, two, leases } = await due(world, { delay: '1h' }, { subject: 's' })
       await one.bench.alarm({ at: new Date(world.clock.now()).toISOString() }, { subject: 's' })
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancelSubject('s', 1, cancel) },
         ],
       }
     },
   },
   {
-    name: 'two takes and a settle of one owner',
+    name: 'two claims and a settle of one lease holder',
     async setUp(world) {
       const { one, two, leases } = await due(world)
       await one.bench.alarm({ at: new Date(world.clock.now() + 1).toISOString() })
-      const held = new world.subject.InFlightSet()
-      const { timers: takings } = await one.take(leases, held)
+      const inFlight = new world.subject.InFlightSet()
+      const { timers: claimedTimers } = await one.claim(leases, inFlight)
       world.clock.step(1)
-      // The rows of a look may be on their way while the settle beside it is answered.
-      for (const { gate } of [one, two]) gate.lateAnswers = ['dueTimers', 'peekShards']
-      const takeTwice = async () => {
-        await one.take(leases, held)
-        await one.take(leases, held)
+      // The rows of a scan may be in transit while the concurrent settle is answered.
+      for (const { interceptor } of [one, two]) interceptor.lateAnswers = ['dueTimers', 'peekShards']
+      const claimTwice = async () => {
+        await one.claim(leases, inFlight)
+        await one.claim(leases, inFlight)
       }
       return {
         actors: [
-          { process: 'one', act: takeTwice },
-          { process: 'two', act: () => two.settle(takings, 'delivered', held) },
+          { process: 'one', act: claimTwice },
+          { process: 'two', act: () => two.settle(claimedTimers, 'delivered', inFlight) },
         ],
       }
     },
   },
   {
-    name: 'take | cancel | upsert',
-    isOfThree: true,
+    name: 'claim | cancel | upsert',
+    hasThreeActors: true,
     async setUp(world) {
       const { one, two, leases, id } = await due(world, { delay: '1h' }, KEYED)
       const three = await world.process('three')
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancel(id) },
           { process: 'three', act: () => three.set({ delay: '30m' }, KEYED) },
         ],
@@ -165,18 +165,18 @@ export const takeScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'take | settle | cancel, recurring, another due',
-    isOfThree: true,
+    name: 'claim | settle | cancel, recurring, another due',
+    hasThreeActors: true,
     async setUp(world) {
-      const { one, two, leases, takings, id } = await flying(world, HOURLY)
+      const { one, two, leases, claimedTimers, id } = await inFlightAlarm(world, HOURLY)
       const three = await world.process('three')
       await one.bench.alarm({ at: new Date(world.clock.now()).toISOString() })
-      const held = new world.subject.InFlightSet()
-      for (const { timer } of takings) held.add(timer.id, timer.version)
+      const inFlight = new world.subject.InFlightSet()
+      for (const { timer } of claimedTimers) inFlight.add(timer.id, timer.version)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases, held) },
-          { process: 'two', act: () => two.settle(takings, 'delivered', held) },
+          { process: 'one', act: () => one.claim(leases, inFlight) },
+          { process: 'two', act: () => two.settle(claimedTimers, 'delivered', inFlight) },
           { process: 'three', act: () => three.cancel(id) },
         ],
       }

@@ -6,7 +6,7 @@ import { due } from './setups.ts'
 
 const KEYED = { key: 'k' } as const
 
-/** What races among users. */
+/** Races between users. */
 export const editScenarios: readonly Scenario[] = [
   {
     name: 'cancel | cancel',
@@ -65,7 +65,7 @@ export const editScenarios: readonly Scenario[] = [
   ),
   {
     name: 'upsert | upsert | upsert, the same key',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world) {
       const { one, two } = await due(world, { delay: '1h' }, KEYED)
       const three = await world.process('three')
@@ -79,7 +79,7 @@ export const editScenarios: readonly Scenario[] = [
   },
   {
     name: 'upsert that brings it near | cancel | pause',
-    isOfThree: true,
+    hasThreeActors: true,
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
       const { one, two, id } = await due(world, { delay: '3h' }, KEYED)
@@ -98,10 +98,10 @@ export const editScenarios: readonly Scenario[] = [
     name: 'set in a user’s transaction | set, the same new key',
     async setUp(world) {
       const { one, two } = await due(world)
-      const tx = await world.guest('one')
+      const tx = await world.userConnection('one')
       return {
         actors: [
-          { process: 'one', act: () => one.setAsGuest(tx, { delay: '30m' }, KEYED) },
+          { process: 'one', act: () => one.setInTransaction(tx, { delay: '30m' }, KEYED) },
           { process: 'two', act: () => two.set({ delay: '40m' }, KEYED) },
         ],
       }
@@ -135,7 +135,7 @@ export const editScenarios: readonly Scenario[] = [
       async setUp(world) {
         const { one, two, leases, id } = await due(world, { every: '1h' })
         one.bench.canRun = () => false
-        await one.take(leases)
+        await one.claim(leases)
         const release = () =>
           one.does('release', () =>
             one.store.requeueWaiting(leases, { handler: 'remind' }, world.clock.now(), 10),
@@ -154,11 +154,11 @@ export const editScenarios: readonly Scenario[] = [
     cancel: (found: Snapshot, context: Context) => cancel(found, context).change,
   }).map(
     ([name, decide]): Scenario => ({
-      name: `${name} | release of what an operator held`,
+      name: `${name} | release of what an operator paused`,
       async setUp(world) {
         const { one, two, leases, id } = await due(world, { every: '1h' })
         one.bench.isPaused = () => true
-        await one.take(leases)
+        await one.claim(leases)
         one.bench.isPaused = () => false
         const which = { pausedTarget: 'remind' }
         const release = () =>
@@ -173,12 +173,12 @@ export const editScenarios: readonly Scenario[] = [
     }),
   ),
   {
-    name: 'two sets of two keys, crosswise | cancel of both',
-    isOfThree: true,
+    name: 'two sets of two keys in opposite order | cancel of both',
+    hasThreeActors: true,
     async setUp(world) {
       const { one, two } = await due(world)
       const three = await world.process('three')
-      // Far from their instants, so that no lock on the shard keeps them apart.
+      // Far from their instants, so that no shard lock serializes them.
       const ids = [
         await one.bench.alarm({ delay: '10m' }, { key: 'a' }),
         await one.bench.alarm({ delay: '10m' }, { key: 'b' }),

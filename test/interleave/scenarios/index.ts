@@ -1,19 +1,19 @@
 import type { Scenario } from '../scenario.ts'
+import { claimScenarios } from './claims.ts'
 import { editScenarios } from './edits.ts'
+import { leaseScenarios } from './leases.ts'
 import { logScenarios } from './logs.ts'
-import { lookoutScenarios } from './next-wakes.ts'
-import { ownerScenarios } from './leases.ts'
+import { nextWakeScenarios } from './next-wakes.ts'
 import { pairScenarios } from './pairs.ts'
 import { settleScenarios } from './settles.ts'
-import { takeScenarios } from './claims.ts'
 
-/** Every scenario. */
+/** All scenarios. */
 export const scenarios: readonly Scenario[] = [
-  ...takeScenarios,
+  ...claimScenarios,
   ...settleScenarios,
-  ...ownerScenarios,
+  ...leaseScenarios,
   ...editScenarios,
   ...logScenarios,
-  ...lookoutScenarios,
+  ...nextWakeScenarios,
   ...pairScenarios,
 ]

@@ -1,54 +1,54 @@
 import type { Scenario } from '../scenario.ts'
-import { due, flying, LEASE_OVER_MS } from './setups.ts'
+import { due, inFlightAlarm, LEASE_OVER_MS } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 
-/** What races with a change of owners. */
-export const ownerScenarios: readonly Scenario[] = [
+/** Races with a change of the lease holder. */
+export const leaseScenarios: readonly Scenario[] = [
   ...(['delivered', 'failed', 'released'] as const).map(
-    (came): Scenario => ({
-      name: `settle | takeover, ${came}`,
+    (outcome): Scenario => ({
+      name: `settle | takeover, ${outcome}`,
       async setUp(world) {
-        const { one, two, takings } = await flying(world)
+        const { one, two, claimedTimers } = await inFlightAlarm(world)
         world.clock.step(LEASE_OVER_MS)
         return {
           actors: [
-            { process: 'one', act: () => one.settle(takings, came) },
-            { process: 'two', act: () => two.own() },
+            { process: 'one', act: () => one.settle(claimedTimers, outcome) },
+            { process: 'two', act: () => two.acquire() },
           ],
         }
       },
     }),
   ),
   {
-    name: 'settle | takeover and take, recurring',
+    name: 'settle | takeover and claim, recurring',
     async setUp(world) {
-      const { one, two, takings } = await flying(world, HOURLY)
+      const { one, two, claimedTimers } = await inFlightAlarm(world, HOURLY)
       world.clock.step(LEASE_OVER_MS)
       const takeOver = async () => {
-        const leases = await two.own()
-        if (leases.length > 0) await two.take(leases)
+        const leases = await two.acquire()
+        if (leases.length > 0) await two.claim(leases)
       }
       return {
         actors: [
-          { process: 'one', act: () => one.settle(takings) },
+          { process: 'one', act: () => one.settle(claimedTimers) },
           { process: 'two', act: takeOver },
         ],
       }
     },
   },
   {
-    name: 'take | takeover and take',
+    name: 'claim | takeover and claim',
     async setUp(world) {
       const { one, two, leases } = await due(world)
       world.clock.step(LEASE_OVER_MS)
       const takeOver = async () => {
-        const own = await two.own()
-        if (own.length > 0) await two.take(own)
+        const own = await two.acquire()
+        if (own.length > 0) await two.claim(own)
       }
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: takeOver },
         ],
       }
@@ -57,53 +57,53 @@ export const ownerScenarios: readonly Scenario[] = [
   {
     name: 'late heartbeat | takeover',
     async setUp(world) {
-      const { one, two } = await flying(world)
+      const { one, two } = await inFlightAlarm(world)
       world.clock.step(LEASE_OVER_MS)
       return {
         actors: [
-          { process: 'one', act: () => one.own() },
-          { process: 'two', act: () => two.own() },
+          { process: 'one', act: () => one.acquire() },
+          { process: 'two', act: () => two.acquire() },
         ],
       }
     },
   },
   {
-    name: 'two claims of what is free',
+    name: 'two acquisitions of a free shard',
     async setUp(world) {
       const { one, two, leases } = await due(world)
-      await one.disown(leases)
+      await one.release(leases)
       return {
         actors: [
-          { process: 'one', act: () => one.own() },
-          { process: 'two', act: () => two.own() },
+          { process: 'one', act: () => one.acquire() },
+          { process: 'two', act: () => two.acquire() },
         ],
       }
     },
   },
   {
-    name: 'disown | claim',
+    name: 'release of leases | acquisition',
     async setUp(world) {
-      const { one, two, leases } = await flying(world)
+      const { one, two, leases } = await inFlightAlarm(world)
       return {
         actors: [
-          { process: 'one', act: () => one.disown(leases) },
-          { process: 'two', act: () => two.own() },
+          { process: 'one', act: () => one.release(leases) },
+          { process: 'two', act: () => two.acquire() },
         ],
       }
     },
   },
   {
     name: 'heartbeat | settle | takeover',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world) {
-      const { one, two, takings } = await flying(world)
+      const { one, two, claimedTimers } = await inFlightAlarm(world)
       const three = await world.process('three')
       world.clock.step(LEASE_OVER_MS)
       return {
         actors: [
-          { process: 'one', act: () => one.own('one') },
-          { process: 'two', act: () => two.settle(takings) },
-          { process: 'three', act: () => three.own('three') },
+          { process: 'one', act: () => one.acquire('one') },
+          { process: 'two', act: () => two.settle(claimedTimers) },
+          { process: 'three', act: () => three.acquire('three') },
         ],
       }
     },
@@ -111,26 +111,26 @@ export const ownerScenarios: readonly Scenario[] = [
   {
     name: 'cancel | takeover',
     async setUp(world) {
-      const { two, id } = await flying(world)
+      const { two, id } = await inFlightAlarm(world)
       const three = await world.process('three')
       world.clock.step(LEASE_OVER_MS)
       return {
         actors: [
           { process: 'two', act: () => two.cancel(id) },
-          { process: 'three', act: () => three.own('three') },
+          { process: 'three', act: () => three.acquire('three') },
         ],
       }
     },
   },
   {
-    name: 'cancel | takeover and take',
+    name: 'cancel | takeover and claim',
     async setUp(world) {
-      const { two, id } = await flying(world, HOURLY)
+      const { two, id } = await inFlightAlarm(world, HOURLY)
       const three = await world.process('three')
       world.clock.step(LEASE_OVER_MS)
       const takeOver = async () => {
-        const own = await three.own('three')
-        if (own.length > 0) await three.take(own)
+        const own = await three.acquire('three')
+        if (own.length > 0) await three.claim(own)
       }
       return {
         actors: [
@@ -142,22 +142,22 @@ export const ownerScenarios: readonly Scenario[] = [
   },
   {
     name: 'settle | cancel | takeover',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world) {
-      const { one, two, takings, id } = await flying(world)
+      const { one, two, claimedTimers, id } = await inFlightAlarm(world)
       const three = await world.process('three')
       world.clock.step(LEASE_OVER_MS)
       return {
         actors: [
-          { process: 'one', act: () => one.settle(takings) },
+          { process: 'one', act: () => one.settle(claimedTimers) },
           { process: 'two', act: () => two.cancel(id) },
-          { process: 'three', act: () => three.own('three') },
+          { process: 'three', act: () => three.acquire('three') },
         ],
       }
     },
   },
   {
-    name: 'a shard is given up | take',
+    name: 'a shard is given up | claim',
     async setUp(world) {
       const pools = ['app', 'wakeful']
       const one = await world.process('one')
@@ -165,14 +165,14 @@ export const ownerScenarios: readonly Scenario[] = [
       await one.bench.alarm({ delay: '1h' })
       await one.bench.alarm({ delay: '1h' }, { target: { handler: 'x', pool: 'wakeful' } })
       world.clock.step(3_600_000)
-      const leases = await one.own('one', pools)
-      await two.own('two', pools)
+      const leases = await one.acquire('one', pools)
+      await two.acquire('two', pools)
       return {
-        livesOn: false,
+        playsFuture: false,
         actors: [
-          { process: 'one', act: () => one.own('one', pools) },
-          { process: 'one', act: () => one.take(leases) },
-          { process: 'two', act: () => two.own('two', pools) },
+          { process: 'one', act: () => one.acquire('one', pools) },
+          { process: 'one', act: () => one.claim(leases) },
+          { process: 'two', act: () => two.acquire('two', pools) },
         ],
       }
     },

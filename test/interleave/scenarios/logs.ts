@@ -5,15 +5,15 @@ import type { Process } from '../process.ts'
 import { readRows } from '../rows.ts'
 import type { Scenario, Scene } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { due, flying } from './setups.ts'
+import { due, inFlightAlarm } from './setups.ts'
 
-/** Follows the log page by page, as a feed does, and tells which places it has seen. */
+/** Follows the log page by page, as a feed does, and records the positions it has seen. */
 class Reader {
   readonly seen: Serial[] = []
   readonly #process: Process
   readonly #alarm: { alarmId?: string }
 
-  /** `alarmId` follows one alarm only. */
+  /** `alarmId`: follow only this alarm. */
   constructor(process: Process, alarmId?: string) {
     this.#process = process
     this.#alarm = alarmId === undefined ? {} : { alarmId }
@@ -25,7 +25,7 @@ class Reader {
     for (const { seq } of events) this.seen.push(seq)
   }
 
-  /** Nothing was passed over, once everything is committed. */
+  /** Nothing was missed, once everything is committed. */
   async judge(world: World): Promise<Breach[]> {
     await this.read()
     const all = (await readRows(world)).events.map(({ seq }) => seq)
@@ -40,11 +40,11 @@ class Reader {
   }
 }
 
-/** What races with those who read, or who change what others decide by. */
+/** Races with readers of the log, and with changes of calendars. */
 export const logScenarios: readonly Scenario[] = [
   {
     name: 'reader of the log | two writers',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world): Promise<Scene> {
       const { one, two, id } = await due(world)
       const three = await world.process('three')
@@ -66,25 +66,25 @@ export const logScenarios: readonly Scenario[] = [
   },
   {
     name: 'reader of one alarm | two settles of it',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world): Promise<Scene> {
       const { one, two, leases, id } = await due(world, { every: '1h' })
       const three = await world.process('three')
-      await one.settle((await one.take(leases)).timers, 'failed')
+      await one.settle((await one.claim(leases)).timers, 'failed')
       world.clock.step(3_600_000)
-      const { timers: takings } = await one.take(await one.own())
-      if (takings.length !== 2) throw new Error('the scenario begins with two in flight')
+      const { timers: claimedTimers } = await one.claim(await one.acquire())
+      if (claimedTimers.length !== 2) throw new Error('the scenario begins with two in flight')
       const reader = new Reader(three, id)
       const readTwice = async () => {
         await reader.read()
         await reader.read()
       }
       return {
-        livesOn: false,
+        playsFuture: false,
         judge: () => reader.judge(world),
         actors: [
-          { process: 'one', act: () => one.settle([takings[0]!]) },
-          { process: 'two', act: () => two.settle([takings[1]!]) },
+          { process: 'one', act: () => one.settle([claimedTimers[0]!]) },
+          { process: 'two', act: () => two.settle([claimedTimers[1]!]) },
           { process: 'three', act: readTwice },
         ],
       }
@@ -98,8 +98,8 @@ export const logScenarios: readonly Scenario[] = [
       await one.store.putCalendar(ANN.tenant, calendar, one.bench.context())
       await one.bench.alarm({ cron: '0 9 * * *', exclude: 'off' })
       world.clock.step(9 * 3_600_000)
-      const { timers: takings } = await one.take(await one.own())
-      if (takings.length !== 1) throw new Error('the scenario begins with something in flight')
+      const { timers: claimedTimers } = await one.claim(await one.acquire())
+      if (claimedTimers.length !== 1) throw new Error('the scenario begins with something in flight')
       const edit = async () => {
         const context = two.bench.context()
         const dates = { '2030-01-02': 'off' }
@@ -115,35 +115,35 @@ export const logScenarios: readonly Scenario[] = [
         )
       }
       return {
-        livesOn: false,
+        playsFuture: false,
         judge: () => judgeDayOff(world),
         actors: [
-          { process: 'one', act: () => one.settle(takings) },
+          { process: 'one', act: () => one.settle(claimedTimers) },
           { process: 'two', act: edit },
         ],
       }
     },
   },
   {
-    name: 'set of another process | take of one that listens',
+    name: 'set of another process | claim by a listening process',
     async setUp(world): Promise<Scene> {
       const [one, two] = [await world.process('one'), await world.process('two')]
-      const leases = await one.own()
+      const leases = await one.acquire()
       let rung = 0
       await world.watch(one, () => {
         rung += 1
       })
       let expected: number | null = null
-      one.gate.lateAnswers = ['peekShards']
+      one.interceptor.lateAnswers = ['peekShards']
       const lookTwice = async () => {
-        await one.take(leases)
+        await one.claim(leases)
         rung = 0
-        expected = (await one.take(leases)).nextWakeAt
+        expected = (await one.claim(leases)).nextWakeAt
       }
       return {
         judge: async () => {
           const wakeAt = (await readRows(world)).timers[0]!.wake_at!
-          if (rung > 0) expected = (await one.take(leases)).nextWakeAt
+          if (rung > 0) expected = (await one.claim(leases)).nextWakeAt
           if (expected !== null && expected <= wakeAt) return []
           const what = `the owner waits for ${expected ?? 'nothing'}, and something wakes at ${wakeAt}`
           return [{ promise: 'at-least-once', what }]
@@ -156,36 +156,36 @@ export const logScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'settle that retries | take of the same process that listens',
+    name: 'settle that retries | claim by the same, listening process',
     async setUp(world): Promise<Scene> {
-      const { one, leases, takings } = await flying(
+      const { one, leases, claimedTimers } = await inFlightAlarm(
         world,
         { delay: '1h' },
         { backoff: { baseMs: 1_000, capMs: 1_000 } },
       )
       await world.watch(one, () => {})
-      const held = new world.subject.InFlightSet()
-      for (const { timer } of takings) held.add(timer.id, timer.version)
+      const inFlight = new world.subject.InFlightSet()
+      for (const { timer } of claimedTimers) inFlight.add(timer.id, timer.version)
       let expected: number | null = null
       return {
-        // The engine looks again after each settle.
+        // The engine scans again after each settle.
         judge: async () => {
-          expected = (await one.take(leases, held)).nextWakeAt
+          expected = (await one.claim(leases, inFlight)).nextWakeAt
           const wakeAt = (await readRows(world)).timers[0]!.wake_at!
           if (expected !== null && expected <= wakeAt) return []
           const what = `the owner waits for ${expected ?? 'nothing'}, and its retry wakes at ${wakeAt}`
           return [{ promise: 'at-least-once', what }]
         },
         actors: [
-          { process: 'one', act: () => one.settle(takings, 'failed', held) },
-          { process: 'one', act: () => one.take(leases, held) },
+          { process: 'one', act: () => one.settle(claimedTimers, 'failed', inFlight) },
+          { process: 'one', act: () => one.claim(leases, inFlight) },
         ],
       }
     },
   },
 ]
 
-/** By the calendar of today, nothing is planned on the second of January. */
+/** By today's calendar, nothing is planned on January 2. */
 async function judgeDayOff(world: World): Promise<Breach[]> {
   const { timers } = await readRows(world)
   const at = timers.map(({ scheduled_for }) => new Date(scheduled_for).toISOString())

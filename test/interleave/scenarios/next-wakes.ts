@@ -5,82 +5,82 @@ import type { Process } from '../process.ts'
 import { readRows, type TimerRow } from '../rows.ts'
 import type { Scenario, Scene } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { clockMoves, flying, LEASE_OVER_MS } from './setups.ts'
+import { clockMoves, inFlightAlarm, LEASE_OVER_MS } from './setups.ts'
 
-/** What wakes within this time is told, so that the owner must know of it without a beat. */
-const TOLD_MS = 2_500
+/** Wakes within this time send a notice, so the lease holder must know of them without a heartbeat. */
+const NOTIFIED_MS = 2_500
 const RETRY_MS = 1_000
 const RETRIES = { backoff: { baseMs: RETRY_MS, capMs: RETRY_MS } } as const
 const ELSEWHERE = { handler: 'x', pool: 'other' } as const
-/** A look and a commit may be over long before whoever asked hears of it. */
-const LATE = ['peekShards', 'nextTimers', 'dueTimers', 'beat', 'COMMIT']
+/** Scans and commits whose answers may arrive much later. */
+const LATE = ['peekShards', 'nextTimers', 'dueTimers', 'heartbeat', 'COMMIT'] as const
 const POOLS = ['app', 'other']
 
-/** An owner that has looked: it knows that nothing waits for an hour but what it is delivering. */
+/** A lease holder that has scanned its shard: nothing is due within an hour, except what it is delivering. */
 interface Watch {
   readonly one: Process
   readonly two: Process
   readonly leases: readonly Lease[]
-  readonly takings: readonly ClaimedTimer[]
-  readonly held: InFlightSet
+  readonly claimedTimers: readonly ClaimedTimer[]
+  readonly inFlight: InFlightSet
 }
 
 async function watching(world: World, isLate = true): Promise<Watch> {
-  const { one, two, leases, takings } = await flying(world, { delay: '1h' }, RETRIES)
+  const { one, two, leases, claimedTimers } = await inFlightAlarm(world, { delay: '1h' }, RETRIES)
   await two.bench.alarm({ delay: '1h' })
-  const held = new world.subject.InFlightSet()
-  for (const { timer } of takings) held.add(timer.id, timer.version)
+  const inFlight = new world.subject.InFlightSet()
+  for (const { timer } of claimedTimers) inFlight.add(timer.id, timer.version)
   await world.watch(one, () => {})
-  // The first finds what is in flight, the second what comes after it.
-  await one.take(leases, held)
-  await one.take(leases, held)
-  // Something to find, so that the looks of the schedule are looks.
+  // The first scan finds what is in flight, the second what comes after it.
+  await one.claim(leases, inFlight)
+  await one.claim(leases, inFlight)
+  // A timer to find, so that the claims of the schedule really scan.
   await two.bench.alarm(at(world, 0))
-  await world.hear()
-  if (isLate) one.gate.lateAnswers = LATE
-  return { one, two, leases, takings, held }
+  await world.flushNotices()
+  if (isLate) one.interceptor.lateAnswers = LATE
+  return { one, two, leases, claimedTimers, inFlight }
 }
 
-/** The same with nothing in flight: it has seen that nothing waits for an hour. */
+/** The same with nothing in flight. */
 async function resting(world: World): Promise<Watch> {
-  const { one, two, leases, takings } = await flying(world)
+  const { one, two, leases, claimedTimers } = await inFlightAlarm(world)
   await two.bench.alarm({ delay: '1h' })
-  await one.settle(takings)
+  await one.settle(claimedTimers)
   await world.watch(one, () => {})
-  const held = new world.subject.InFlightSet()
-  await one.take(leases, held)
-  one.gate.lateAnswers = LATE
-  return { one, two, leases, takings: [], held }
+  const inFlight = new world.subject.InFlightSet()
+  await one.claim(leases, inFlight)
+  one.interceptor.lateAnswers = LATE
+  return { one, two, leases, claimedTimers: [], inFlight }
 }
 
-/** An instant, as a user names it. */
+/** An instant as a user writes it. */
 function at(world: World, inMs: number) {
   return { at: new Date(world.clock.now() + inMs).toISOString() }
 }
 
-/** Takes; again where the answer was lost, as the engine does. */
-async function takeSurely({ one, leases, held }: Watch): Promise<void> {
-  await one.take(leases, held).catch(() => one.take(leases, held))
+/** Claims. Repeats the claim if the answer was lost, as the engine does. */
+async function claimUntilAnswered({ one, leases, inFlight }: Watch): Promise<void> {
+  await one.claim(leases, inFlight).catch(() => one.claim(leases, inFlight))
 }
 
-/** What wakes and is not in hand, in the shards of these leases. */
-async function freeTimers(world: World, leases: readonly Lease[], held: InFlightSet) {
+/** Waiting timers in the shards of these leases that are not in flight. */
+async function freeTimers(world: World, leases: readonly Lease[], inFlight: InFlightSet) {
   const shards = new Set(leases.map(({ shard }) => shard))
   const isFree = (timer: TimerRow): timer is TimerRow & { wake_at: number } =>
-    timer.wake_at !== null && shards.has(timer.shard) && !held.has(timer.id, timer.version)
+    timer.wake_at !== null && shards.has(timer.shard) && !inFlight.has(timer.id, timer.version)
   return (await readRows(world)).timers.filter(isFree)
 }
 
 /**
- * Without a beat and without a sweep, the owner's next look finds everything that is due, and says when the next comes:
- * else a place was raised too far, and something is late until a beat finds it.
+ * The lease holder's next scan finds everything due, without a heartbeat or a sweep, and reports the next wake.
+ * Otherwise a bound was raised too far, and a timer is late until a heartbeat finds it.
  */
-async function findsAll(world: World, owner: Process, leases: readonly Lease[], held: InFlightSet) {
-  const until = world.clock.now() + TOLD_MS
+async function findsAll(world: World, owner: Process, leases: readonly Lease[], inFlight: InFlightSet) {
+  const until = world.clock.now() + NOTIFIED_MS
   for (;;) {
-    const { nextWakeAt, more } = await owner.take(leases, held)
+    const { nextWakeAt, more } = await owner.claim(leases, inFlight)
     const now = world.clock.now()
-    const left = await freeTimers(world, leases, held)
+    const left = await freeTimers(world, leases, inFlight)
     const missed = left.filter(({ wake_at }) => wake_at <= now)
     if (missed.length > 0 && !more) return passedOver(`timer ${missed[0]!.id} is due and was not found`)
     const next = Math.min(...left.map(({ wake_at }) => wake_at).filter((wakeAt) => wakeAt > now))
@@ -91,23 +91,23 @@ async function findsAll(world: World, owner: Process, leases: readonly Lease[], 
   }
 }
 
-/** An owner that claims what it can get and takes from it, in the course of the schedule or else at its end. */
-function claiming(world: World, owner: Process, held: InFlightSet) {
+/** A process that acquires what is free and claims from it, during the schedule or at its end. */
+function claiming(world: World, owner: Process, inFlight: InFlightSet) {
   let leases: readonly Lease[] = []
   return {
     claim: async () => {
-      leases = await owner.own()
-      if (leases.length > 0) await owner.take(leases, held)
+      leases = await owner.acquire()
+      if (leases.length > 0) await owner.claim(leases, inFlight)
     },
     judge: async () => {
-      if (leases.length === 0) leases = await owner.own()
-      return findsAll(world, owner, leases, held)
+      if (leases.length === 0) leases = await owner.acquire()
+      return findsAll(world, owner, leases, inFlight)
     },
   }
 }
 
 function passedOver(what: string): Breach[] {
-  return [{ promise: 'at-least-once', what: `${what} without a beat` }]
+  return [{ promise: 'at-least-once', what: `${what} without a heartbeat` }]
 }
 
 function sceneOf(
@@ -116,194 +116,194 @@ function sceneOf(
   acts: readonly (readonly [Process, () => Promise<unknown>])[],
 ): Scene {
   return {
-    judge: () => findsAll(world, watch.one, watch.leases, watch.held),
+    judge: () => findsAll(world, watch.one, watch.leases, watch.inFlight),
     actors: acts.map(([{ name: process }, act]) => ({ process, act })),
   }
 }
 
-/** What races for the places up to which an owner believes that nothing waits. */
-export const lookoutScenarios: readonly Scenario[] = [
+/** Races for the bounds below which a lease holder assumes that no timer waits. */
+export const nextWakeScenarios: readonly Scenario[] = [
   {
-    name: 'take | settle that retries | set told by another, the same instant',
-    isOfThree: true,
+    name: 'claim | settle that retries | notified set of another process, the same instant',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, takings, held } = watch
+      const { one, two, leases, claimedTimers, inFlight } = watch
       return sceneOf(world, watch, [
-        [one, () => one.take(leases, held)],
-        [one, () => one.settle(takings, 'failed', held)],
+        [one, () => one.claim(leases, inFlight)],
+        [one, () => one.settle(claimedTimers, 'failed', inFlight)],
         [two, () => two.set(at(world, RETRY_MS))],
       ])
     },
   },
   {
-    name: 'take of one that is due | settle that retries | set told by another, all due now',
-    isOfThree: true,
+    name: 'claim of a due timer | settle that retries | notified set of another process, all due now',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, takings, held } = watch
+      const { one, two, leases, claimedTimers, inFlight } = watch
       const released = { kind: 'released' } as const
       return sceneOf(world, watch, [
-        [one, () => one.take(leases, held)],
-        [one, () => one.settle(takings, released, held)],
+        [one, () => one.claim(leases, inFlight)],
+        [one, () => one.settle(claimedTimers, released, inFlight)],
         [two, () => two.set(at(world, 0))],
       ])
     },
   },
   {
-    name: 'beat | settle that retries | take, of one owner',
-    isOfThree: true,
+    name: 'heartbeat | settle that retries | claim, one lease holder',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, leases, takings, held } = watch
+      const { one, leases, claimedTimers, inFlight } = watch
       return sceneOf(world, watch, [
-        [one, () => one.own()],
-        [one, () => one.settle(takings, 'failed', held)],
-        [one, () => one.take(leases, held)],
+        [one, () => one.acquire()],
+        [one, () => one.settle(claimedTimers, 'failed', inFlight)],
+        [one, () => one.claim(leases, inFlight)],
       ])
     },
   },
   {
-    name: 'beat | set told by another | take',
-    isOfThree: true,
+    name: 'heartbeat | notified set of another process | claim',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, held } = watch
+      const { one, two, leases, inFlight } = watch
       return sceneOf(world, watch, [
-        [one, () => one.own()],
+        [one, () => one.acquire()],
         [two, () => two.set(at(world, 0))],
-        [one, () => one.take(leases, held)],
+        [one, () => one.claim(leases, inFlight)],
       ])
     },
   },
   {
-    name: 'beat | set told by another, the clock moves, take',
+    name: 'heartbeat | notified set of another process, clock step, claim',
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, held } = watch
-      const takeThen = async () => {
-        await one.take(leases, held)
+      const { one, two, leases, inFlight } = watch
+      const claimThen = async () => {
+        await one.claim(leases, inFlight)
         await clockMoves(world, one, RETRY_MS)
-        await one.take(leases, held)
+        await one.claim(leases, inFlight)
       }
       return sceneOf(world, watch, [
-        [one, () => one.own()],
-        [one, takeThen],
+        [one, () => one.acquire()],
+        [one, claimThen],
         [two, () => two.set(at(world, RETRY_MS))],
       ])
     },
   },
   {
-    name: 'two sets told to one that rests | beat and take',
-    isOfThree: true,
+    name: 'two notified sets | heartbeat and claim of an idle lease holder',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await resting(world)
-      const { one, two, leases, held } = watch
+      const { one, two, leases, inFlight } = watch
       const three = await world.process('three')
-      const beatThenTake = async () => {
-        await one.own()
-        await one.take(leases, held)
+      const heartbeatThenClaim = async () => {
+        await one.acquire()
+        await one.claim(leases, inFlight)
       }
       return sceneOf(world, watch, [
-        [one, beatThenTake],
+        [one, heartbeatThenClaim],
         [two, () => two.set(at(world, RETRY_MS))],
         [three, () => three.set(at(world, 0))],
       ])
     },
   },
   {
-    name: 'two sets of the same instant, numbered one way and committed the other | take twice',
-    isOfThree: true,
+    name: 'two sets of the same instant, committed in reverse order | two claims',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, held } = watch
+      const { one, two, leases, inFlight } = watch
       const three = await world.process('three')
-      const takeTwice = async () => {
-        await one.take(leases, held)
-        await one.take(leases, held)
+      const claimTwice = async () => {
+        await one.claim(leases, inFlight)
+        await one.claim(leases, inFlight)
       }
-      // By key: without one a set is a single statement, which is numbered and committed in one go.
+      // By key: without one, a set is a single statement, which is numbered and committed at once.
       return sceneOf(world, watch, [
-        [one, takeTwice],
+        [one, claimTwice],
         [two, () => two.set(at(world, 0), { key: 'two' })],
         [three, () => three.set(at(world, 0), { key: 'three' })],
       ])
     },
   },
   {
-    name: 'set of the owner itself | take | set told by another, the same instant',
-    isOfThree: true,
+    name: 'own set | claim | notified set of another process, the same instant',
+    hasThreeActors: true,
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, held } = watch
+      const { one, two, leases, inFlight } = watch
       return sceneOf(world, watch, [
         [one, () => one.set(at(world, 0))],
-        [one, () => one.take(leases, held)],
+        [one, () => one.claim(leases, inFlight)],
         [two, () => two.set(at(world, 0))],
       ])
     },
   },
   {
-    name: 'resume told by another | take',
+    name: 'notified resume of another process | claim',
     async setUp(world) {
       const watch = await watching(world)
-      const { one, two, leases, held } = watch
+      const { one, two, leases, inFlight } = watch
       const id = await two.bench.alarm(at(world, 0))
       const { pause, resume } = world.subject.alarm
       await two.edit('pause', id, pause)
-      await world.hear()
+      await world.flushNotices()
       return sceneOf(world, watch, [
-        [one, () => one.take(leases, held)],
+        [one, () => one.claim(leases, inFlight)],
         [two, () => two.edit('resume', id, resume)],
       ])
     },
   },
   ...(['failed', 'released'] as const).map(
-    (came): Scenario => ({
-      name: `settle (${came}) whose commit loses its answer | take`,
+    (outcome): Scenario => ({
+      name: `settle (${outcome}) whose commit loses its answer | claim`,
       refusals: ['store_unavailable'],
       async setUp(world) {
         const watch = await watching(world, false)
-        const { one, two, takings, held } = watch
-        one.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
+        const { one, two, claimedTimers, inFlight } = watch
+        one.interceptor.faults.push({ name: 'COMMIT', loses: 'answer' })
         return sceneOf(world, watch, [
-          [one, () => one.settle(takings, came, held)],
-          [one, () => takeSurely(watch)],
-          // The second time it is settled, its retry would come later.
+          [one, () => one.settle(claimedTimers, outcome, inFlight)],
+          [one, () => claimUntilAnswered(watch)],
+          // When settled a second time, its retry would come later.
           [two, () => clockMoves(world, two, 300)],
         ])
       },
     }),
   ),
   {
-    name: 'set of the owner itself whose commit loses its answer | take',
+    name: 'own set whose commit loses its answer | claim',
     refusals: ['store_unavailable'],
     async setUp(world) {
       const watch = await watching(world, false)
       const { one } = watch
-      one.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
+      one.interceptor.faults.push({ name: 'COMMIT', loses: 'answer' })
       return sceneOf(world, watch, [
         [one, () => one.set(at(world, RETRY_MS), { key: 'one' })],
-        [one, () => takeSurely(watch)],
+        [one, () => claimUntilAnswered(watch)],
       ])
     },
   },
   {
-    name: 'target moved to another pool | take of its owner',
+    name: 'target moved to another pool | claim by its lease holder',
     async setUp(world) {
       const [one, two] = [await world.process('one'), await world.process('two')]
       const id = await two.bench.alarm(at(world, RETRY_MS))
       for (const target of ['remind', ELSEWHERE]) await two.bench.alarm({ delay: '1h' }, { target })
       await world.watch(one, () => {})
-      const held = new world.subject.InFlightSet()
-      const leases = await one.own('one', POOLS)
-      await one.take(leases, held)
-      // Something to find, so that the look of the schedule is a look.
+      const inFlight = new world.subject.InFlightSet()
+      const leases = await one.acquire('one', POOLS)
+      await one.claim(leases, inFlight)
+      // A timer to find, so that the claim of the schedule really scans.
       await two.bench.alarm(at(world, 0))
-      await world.hear()
+      await world.flushNotices()
       const target = two.bench.request({ delay: '1h' }, { target: ELSEWHERE }).alarm.target
-      return sceneOf(world, { one, two, leases, takings: [], held }, [
-        [one, () => one.take(leases, held)],
+      return sceneOf(world, { one, two, leases, claimedTimers: [], inFlight }, [
+        [one, () => one.claim(leases, inFlight)],
         [
           two,
           () =>
@@ -313,16 +313,16 @@ export const lookoutScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'a shard comes back: set of its owner of meanwhile | take of the one before',
+    name: 'a shard is reacquired: set by the interim lease holder | claim by the former one',
     async setUp(world) {
-      const { one, two, held } = await resting(world)
+      const { one, two, inFlight } = await resting(world)
       world.clock.step(LEASE_OVER_MS)
-      const theirs = await two.own()
+      const theirs = await two.acquire()
       const giveBack = async () => {
         await two.set(at(world, 0))
-        await two.disown(theirs)
+        await two.release(theirs)
       }
-      const { claim, judge } = claiming(world, one, held)
+      const { claim, judge } = claiming(world, one, inFlight)
       return {
         judge,
         actors: [
@@ -333,13 +333,13 @@ export const lookoutScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'set of an owner whose lease has ended | takeover and take',
+    name: 'set by a process whose lease has ended | takeover and claim',
     async setUp(world) {
-      const { one, two, leases: before, held } = await resting(world)
-      await one.disown(before)
-      await two.own()
+      const { one, two, leases: before, inFlight } = await resting(world)
+      await one.release(before)
+      await two.acquire()
       world.clock.step(LEASE_OVER_MS)
-      const { claim, judge } = claiming(world, one, held)
+      const { claim, judge } = claiming(world, one, inFlight)
       return {
         judge,
         actors: [

@@ -19,76 +19,86 @@ import type { PostgresStore } from '../../../src/stores/postgres/store.ts'
 import type { Process } from '../process.ts'
 import type { World } from '../world.ts'
 
-/** In which state an alarm is when a move meets it. */
-export type Met = 'due' | 'flying' | 'awaiting' | 'ended' | 'new'
+/** The state of the alarm that an operation acts on. */
+export type AlarmState = 'due' | 'inFlight' | 'awaiting' | 'ended' | 'new'
 
-/** Where moves are made: an alarm in each state, and the owner's own things. */
-export interface Yard {
+/** The fixture of the pairs: an alarm in each state, and the lease holder's state. */
+export interface Fixture {
   readonly world: World
   readonly leases: readonly Lease[]
-  readonly takings: readonly ClaimedTimer[]
-  readonly held: InFlightSet
-  readonly ids: Readonly<Record<Exclude<Met, 'new'>, string>>
+  readonly claimedTimers: readonly ClaimedTimer[]
+  readonly inFlight: InFlightSet
+  readonly ids: Readonly<Record<Exclude<AlarmState, 'new'>, string>>
 }
 
-/** What a move is about: an alarm by its id, or by its key. */
-export interface About {
-  readonly yard: Yard
+/** The alarm of an operation, by id or by key. */
+export interface Target {
+  readonly fixture: Fixture
   readonly id: string
   readonly key: string
 }
 
-/** One thing that somebody does. */
-export interface Move {
+/** One operation. */
+export interface Operation {
   readonly name: string
-  /** Who does it: the owner of the clock, somebody who takes over, or a user. */
-  readonly by: 'owner' | 'heir' | 'user'
-  /** The only state in which it means something; else it goes where the other move goes. */
-  readonly meets?: Met
-  /** What is done to the alarm before. */
+  /** The actor: the lease holder, a process that takes over, or a user. */
+  readonly by: 'holder' | 'successor' | 'user'
+  /** The only state in which it is meaningful. If absent, it uses the state of the other operation. */
+  readonly state?: AlarmState
+  /** Prepares the alarm. */
   readonly prepare?: (process: Process, id: string) => Promise<void>
-  readonly act: (process: Process, about: About) => Promise<unknown>
+  readonly act: (process: Process, target: Target) => Promise<unknown>
 }
 
 type Decide = (found: Snapshot, context: Context) => Change
 
-function edit(name: string, decide: Decide, meets?: Met): Move {
-  const act: Move['act'] = (process, { id }) => process.edit(name, id, decide)
-  return { name, by: 'user', act, ...(meets !== undefined && { meets }) }
+function edit(name: string, decide: Decide, state?: AlarmState): Operation {
+  const act: Operation['act'] = (process, { id }) => process.edit(name, id, decide)
+  return { name, by: 'user', act, ...(state !== undefined && { state }) }
 }
 
 const LATER = { delay: '30m' } as const
 
-const OWNERS: readonly Move[] = [
-  { name: 'take', by: 'owner', meets: 'due', act: (one, { yard }) => one.take(yard.leases, yard.held) },
+const OWNERS: readonly Operation[] = [
+  {
+    name: 'claim',
+    by: 'holder',
+    state: 'due',
+    act: (one, { fixture }) => one.claim(fixture.leases, fixture.inFlight),
+  },
   ...(['delivered', 'failed', 'released'] as const).map(
-    (came): Move => ({
-      name: `settle (${came})`,
-      by: 'owner',
-      meets: 'flying',
-      act: (one, { yard }) => one.settle(yard.takings, came, yard.held),
+    (outcome): Operation => ({
+      name: `settle (${outcome})`,
+      by: 'holder',
+      state: 'inFlight',
+      act: (one, { fixture }) => one.settle(fixture.claimedTimers, outcome, fixture.inFlight),
     }),
   ),
   {
     name: 'transact',
-    by: 'owner',
-    meets: 'flying',
-    act: (one, { yard }) => one.transact(yard.takings[0]!),
+    by: 'holder',
+    state: 'inFlight',
+    act: (one, { fixture }) => one.transact(fixture.claimedTimers[0]!),
   },
-  { name: 'beat', by: 'owner', act: (one) => one.own() },
-  { name: 'disown', by: 'owner', meets: 'flying', act: (one, { yard }) => one.disown(yard.leases) },
+  { name: 'heartbeat', by: 'holder', act: (one) => one.acquire() },
+  {
+    name: 'release leases',
+    by: 'holder',
+    state: 'inFlight',
+    act: (one, { fixture }) => one.release(fixture.leases),
+  },
   {
     name: 'takeover',
-    by: 'heir',
-    meets: 'flying',
-    act: async (heir) => {
-      const leases = await heir.own()
-      if (leases.length > 0) await heir.take(leases)
+    by: 'successor',
+    state: 'inFlight',
+    act: async (successor) => {
+      const leases = await successor.acquire()
+      if (leases.length > 0) await successor.claim(leases)
     },
   },
 ]
 
-const USERS: readonly Move[] = [
+const USERS: readonly Operation[] = [
   { name: 'cancel', by: 'user', act: (two, { id }) => two.cancel(id) },
   { name: 'upsert', by: 'user', act: (two, { key }) => two.set(LATER, { key }) },
   {
@@ -106,28 +116,30 @@ const USERS: readonly Move[] = [
   edit('pause', pause),
   { ...edit('resume', resume), prepare: (two, id) => two.edit('pause', id, pause) },
   edit('fire now', fireNow),
-  edit('skip next', skipNext, 'flying'),
+  edit('skip next', skipNext, 'inFlight'),
   edit('report', (found, context) => report(found, { ok: true, text: 'done' }, context), 'awaiting'),
   {
     name: 'set in a user’s transaction',
     by: 'user',
-    act: async (two, { yard, key }) => two.setAsGuest(await yard.world.guest(two.name), LATER, { key }),
+    act: async (two, { fixture, key }) =>
+      two.setInTransaction(await fixture.world.userConnection(two.name), LATER, { key }),
   },
   {
     name: 'cancel in a user’s transaction',
     by: 'user',
-    act: async (two, { yard, id }) => two.cancelAsGuest(await yard.world.guest(two.name), id, cancel),
+    act: async (two, { fixture, id }) =>
+      two.cancelInTransaction(await fixture.world.userConnection(two.name), id, cancel),
   },
   {
     name: 'prune',
     by: 'user',
-    meets: 'ended',
-    act: (two, { yard }) => two.does('prune', () => two.store.prune(yard.world.clock.now(), 10)),
+    state: 'ended',
+    act: (two, { fixture }) => two.does('prune', () => two.store.prune(fixture.world.clock.now(), 10)),
   },
   {
     name: 'import',
     by: 'user',
-    meets: 'new',
+    state: 'new',
     act: (two, { key }) => {
       const { alarm, timer } = two.bench.request(LATER, { key })
       const line = { alarm, timers: [timer], outcome: null }
@@ -146,5 +158,5 @@ const USERS: readonly Move[] = [
   },
 ]
 
-/** Everything that anybody does to alarms and clocks. */
-export const MOVES: readonly Move[] = [...OWNERS, ...USERS]
+/** All operations on alarms and leases. */
+export const OPERATIONS: readonly Operation[] = [...OWNERS, ...USERS]

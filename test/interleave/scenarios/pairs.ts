@@ -3,42 +3,42 @@ import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Actor } from '../schedule.ts'
 import type { World } from '../world.ts'
+import { type AlarmState, type Fixture, OPERATIONS, type Operation, type Target } from './operations.ts'
 import { LEASE_OVER_MS } from './setups.ts'
-import { type About, type Met, MOVES, type Move, type Yard } from './operations.ts'
 
-/** What a user may be refused, where the other came first. */
+/** Errors a user may get if the other operation came first. */
 const REFUSALS = ['conflict', 'already_ended', 'not_found', 'invalid_request']
 const LOST = 'store_unavailable'
 const CALENDAR = { name: 'off', dates: {}, weekend: [] }
 
-/** An alarm in each state. Those that live are reviewed with their calendar. */
-async function yardOf(world: World): Promise<Yard> {
+/** An alarm in each state. Live ones use a calendar, so that they are reviewed. */
+async function fixtureOf(world: World): Promise<Fixture> {
   const [one, two] = [await world.process('one'), await world.process('two')]
   await one.store.putCalendar(ANN.tenant, CALENDAR, one.bench.context())
   const hourly = { every: '1h', exclude: 'off' } as const
   const awaiting = await one.bench.alarm({ delay: '59m' }, { key: 'awaiting', ack: 'report' })
-  const flying = await one.bench.alarm(hourly, { key: 'flying' })
+  const inFlightAlarm = await one.bench.alarm(hourly, { key: 'inFlight' })
   const ended = await one.bench.alarm({ delay: '2h' }, { key: 'ended' })
   await one.bench.cancel(ended)
   world.clock.step(59 * 60_000)
-  const held = new world.subject.InFlightSet()
-  await one.settle((await one.take(await one.own(), held)).timers, 'delivered', held)
+  const inFlight = new world.subject.InFlightSet()
+  await one.settle((await one.claim(await one.acquire(), inFlight)).timers, 'delivered', inFlight)
   world.clock.step(60_000)
-  const leases = await one.own()
-  const { timers: takings } = await one.take(leases, held)
+  const leases = await one.acquire()
+  const { timers: claimedTimers } = await one.claim(leases, inFlight)
   const now = new Date(world.clock.now()).toISOString()
   const due = await two.bench.alarm({ at: now }, { key: 'due' })
-  if (takings.length !== 1) throw new Error('the scenario begins with something in flight')
-  return { world, leases, takings, held, ids: { due, flying, awaiting, ended } }
+  if (claimedTimers.length !== 1) throw new Error('the scenario begins with something in flight')
+  return { world, leases, claimedTimers, inFlight, ids: { due, inFlight: inFlightAlarm, awaiting, ended } }
 }
 
-/** Where a move is made whose partner is this: where both mean something, if there is such a place. */
-function aboutOf(yard: Yard, move: Move, other: Move): About {
-  const met: Met = move.meets ?? other.meets ?? 'due'
-  return { yard, key: met, id: yard.ids[met === 'new' ? 'due' : met] }
+/** The alarm of an operation, given the other one: in a state where both are meaningful, if there is one. */
+function targetOf(fixture: Fixture, operation: Operation, other: Operation): Target {
+  const state: AlarmState = operation.state ?? other.state ?? 'due'
+  return { fixture, key: state, id: fixture.ids[state === 'new' ? 'due' : state] }
 }
 
-/** Does it again where the answer was lost, as a user or an engine does. */
+/** Repeats an operation whose answer was lost, as a user or the engine does. */
 async function surely(act: () => Promise<unknown>): Promise<void> {
   try {
     await act()
@@ -48,66 +48,66 @@ async function surely(act: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function processOf(world: World, { by }: Move, isSecond: boolean): Promise<Process> {
-  if (by === 'owner') return world.process('one')
-  if (by === 'heir') return world.process(isSecond ? 'four' : 'three')
+async function processOf(world: World, { by }: Operation, isSecond: boolean): Promise<Process> {
+  if (by === 'holder') return world.process('one')
+  if (by === 'successor') return world.process(isSecond ? 'four' : 'three')
   return world.process(isSecond ? 'five' : 'two')
 }
 
-function scenarioOf(moves: readonly Move[], loses = false): Scenario {
-  const [first, second] = moves as [Move, Move]
+function scenarioOf(operations: readonly Operation[], loses = false): Scenario {
+  const [first, second] = operations as [Operation, Operation]
   const what = loses ? ' whose commit loses its answer' : ''
   return {
     name: `pair: ${first.name}${what} | ${second.name}`,
-    isOfPairs: true,
+    isPair: true,
     refusals: loses ? [...REFUSALS, LOST] : REFUSALS,
     async setUp(world) {
-      const yard = await yardOf(world)
+      const fixture = await fixtureOf(world)
       const actors: Actor[] = []
-      if (moves.some(({ by }) => by === 'heir')) world.clock.step(LEASE_OVER_MS)
+      if (operations.some(({ by }) => by === 'successor')) world.clock.step(LEASE_OVER_MS)
       else world.clock.step(1)
-      for (const [index, move] of moves.entries()) {
-        const process = await processOf(world, move, index === 1)
-        const about = aboutOf(yard, move, index === 0 ? second : first)
-        // A user's connection is there before the gate is shut.
-        await world.guest(process.name)
-        // What cannot be prepared in that state is refused twice.
-        await move.prepare?.(process, about.id).catch(() => {})
-        const act = () => move.act(process, about)
+      for (const [index, operation] of operations.entries()) {
+        const process = await processOf(world, operation, index === 1)
+        const target = targetOf(fixture, operation, index === 0 ? second : first)
+        // The user's connection must exist before the interceptor is active.
+        await world.userConnection(process.name)
+        // If it cannot be prepared in that state, the operation itself is refused, too.
+        await operation.prepare?.(process, target.id).catch(() => {})
+        const act = () => operation.act(process, target)
         const isLossy = loses && index === 0
-        if (isLossy) process.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
+        if (isLossy) process.interceptor.faults.push({ name: 'COMMIT', loses: 'answer' })
         actors.push({ process: process.name, act: isLossy ? () => surely(act) : act })
       }
-      return { actors, hasPruned: moves.some(({ name }) => name === 'prune') }
+      return { actors, hasPruned: operations.some(({ name }) => name === 'prune') }
     },
   }
 }
 
-/** Moves of which one process makes one at a time. */
-const ALONE: ReadonlySet<string> = new Set(['beat', 'disown'])
+/** Operations that a process runs one at a time. */
+const ALONE: ReadonlySet<string> = new Set(['heartbeat', 'release leases'])
 
-function mayMeet(a: Move, b: Move): boolean {
-  if (a === b) return a.by !== 'owner'
-  // One delivery is settled once.
-  const areBothOfOneFlight = [a, b].every(({ name }) => name.startsWith('settle') || name === 'transact')
-  return !areBothOfOneFlight && !(ALONE.has(a.name) && ALONE.has(b.name))
+function mayRace(a: Operation, b: Operation): boolean {
+  if (a === b) return a.by !== 'holder'
+  // A delivery is settled once.
+  const settleOneDelivery = [a, b].every(({ name }) => name.startsWith('settle') || name === 'transact')
+  return !settleOneDelivery && !(ALONE.has(a.name) && ALONE.has(b.name))
 }
 
-/** What a lost answer is tried against. */
-const WITNESSES = ['cancel', 'take', 'takeover']
-/** A user's own commit is the user's affair; what was released twice cannot be told from what was not. */
+/** The operations that race with one whose answer is lost. */
+const OBSERVERS = ['cancel', 'claim', 'takeover']
+/** A user's commit is the user's responsibility, and a repeated release is indistinguishable from a single one. */
 const NOT_LOST = /user’s transaction|released/
 
-/** Every two of the moves, and each of them with its answer lost while another looks on. */
+/** Every pair of operations, and each operation with a lost answer racing with some others. */
 export const pairScenarios: readonly Scenario[] = [
-  ...MOVES.flatMap((first, place) =>
-    MOVES.slice(place)
-      .filter((second) => mayMeet(first, second))
+  ...OPERATIONS.flatMap((first, place) =>
+    OPERATIONS.slice(place)
+      .filter((second) => mayRace(first, second))
       .map((second) => scenarioOf([first, second])),
   ),
-  ...MOVES.filter(({ name }) => !NOT_LOST.test(name)).flatMap((lossy) =>
-    MOVES.filter(({ name }) => WITNESSES.includes(name))
-      .filter((witness) => witness !== lossy && mayMeet(lossy, witness))
-      .map((witness) => scenarioOf([lossy, witness], true)),
+  ...OPERATIONS.filter(({ name }) => !NOT_LOST.test(name)).flatMap((lossy) =>
+    OPERATIONS.filter(({ name }) => OBSERVERS.includes(name))
+      .filter((observer) => observer !== lossy && mayRace(lossy, observer))
+      .map((observer) => scenarioOf([lossy, observer], true)),
   ),
 ]

@@ -4,26 +4,26 @@ import type { Breach } from '../judge.ts'
 import { readRows } from '../rows.ts'
 import type { Scenario } from '../scenario.ts'
 import type { World } from '../world.ts'
-import { clockMoves, due, flying, LEASE_OVER_MS } from './setups.ts'
+import { clockMoves, due, inFlightAlarm, LEASE_OVER_MS } from './setups.ts'
 
 const HOURLY = { every: '1h' } as const
 const ONCE = { delay: '1h' } as const
 const KEYED = { key: 'k' } as const
 const DONE = { ok: true, text: 'done' } as const
 
-/** What races with a settle. */
+/** Races with a settle. */
 export const settleScenarios: readonly Scenario[] = [
-  ...(['delivered', 'failed'] as const).flatMap((came) =>
+  ...(['delivered', 'failed'] as const).flatMap((outcome) =>
     [ONCE, HOURLY].flatMap((when): Scenario[] => {
-      const what = `${'every' in when ? 'recurring' : 'once'}, ${came}`
+      const what = `${'every' in when ? 'recurring' : 'once'}, ${outcome}`
       return [
         {
           name: `settle | cancel, ${what}`,
           async setUp(world) {
-            const { one, two, takings, id } = await flying(world, when)
+            const { one, two, claimedTimers, id } = await inFlightAlarm(world, when)
             return {
               actors: [
-                { process: 'one', act: () => one.settle(takings, came) },
+                { process: 'one', act: () => one.settle(claimedTimers, outcome) },
                 { process: 'two', act: () => two.cancel(id) },
               ],
             }
@@ -32,10 +32,10 @@ export const settleScenarios: readonly Scenario[] = [
         {
           name: `settle | upsert by key, ${what}`,
           async setUp(world) {
-            const { one, two, takings } = await flying(world, when, KEYED)
+            const { one, two, claimedTimers } = await inFlightAlarm(world, when, KEYED)
             return {
               actors: [
-                { process: 'one', act: () => one.settle(takings, came) },
+                { process: 'one', act: () => one.settle(claimedTimers, outcome) },
                 { process: 'two', act: () => two.set({ delay: '30m' }, KEYED) },
               ],
             }
@@ -49,11 +49,11 @@ export const settleScenarios: readonly Scenario[] = [
       name: `settle | ${name}, recurring`,
       refusals: ['conflict'],
       async setUp(world) {
-        const { one, two, takings, id } = await flying(world, HOURLY)
+        const { one, two, claimedTimers, id } = await inFlightAlarm(world, HOURLY)
         if (name === 'resume') await one.edit('pause', id, pause)
         return {
           actors: [
-            { process: 'one', act: () => one.settle(takings) },
+            { process: 'one', act: () => one.settle(claimedTimers) },
             { process: 'two', act: () => two.edit(name, id, decide) },
           ],
         }
@@ -64,17 +64,17 @@ export const settleScenarios: readonly Scenario[] = [
     [
       ['whose commit loses its answer', { name: 'COMMIT', loses: 'answer' }],
       ['whose commit loses its way', { name: 'COMMIT', loses: 'send' }],
-      ['whose connection the server ends', { name: 'removeFlights', loses: 'connection' }],
+      ['whose connection the server ends', { name: 'removeInFlightBatches', loses: 'connection' }],
     ] satisfies [string, Fault][]
   ).map(
     ([what, fault]): Scenario => ({
       name: `settle ${what} | cancel, recurring`,
       async setUp(world) {
-        const { one, two, takings, id } = await flying(world, HOURLY)
-        one.gate.faults.push(fault)
+        const { one, two, claimedTimers, id } = await inFlightAlarm(world, HOURLY)
+        one.interceptor.faults.push(fault)
         return {
           actors: [
-            { process: 'one', act: () => one.settle(takings) },
+            { process: 'one', act: () => one.settle(claimedTimers) },
             { process: 'two', act: () => two.cancel(id) },
           ],
         }
@@ -82,45 +82,45 @@ export const settleScenarios: readonly Scenario[] = [
     }),
   ),
   {
-    name: 'settle whose answer is lost | next take, recurring',
+    name: 'settle whose answer is lost | next claim, recurring',
     async setUp(world) {
-      const { one, two, takings, leases } = await flying(world, { every: '4s' })
-      one.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
-      const held = new world.subject.InFlightSet()
-      for (const { timer } of takings) held.add(timer.id, timer.version)
-      const takeNext = async () => {
+      const { one, two, claimedTimers, leases } = await inFlightAlarm(world, { every: '4s' })
+      one.interceptor.faults.push({ name: 'COMMIT', loses: 'answer' })
+      const inFlight = new world.subject.InFlightSet()
+      for (const { timer } of claimedTimers) inFlight.add(timer.id, timer.version)
+      const claimNext = async () => {
         await clockMoves(world, two, 4_000)
-        const taken = await two.take(leases, held)
-        await two.settle(taken.timers, 'delivered', held)
+        const claimed = await two.claim(leases, inFlight)
+        await two.settle(claimed.timers, 'delivered', inFlight)
       }
       return {
-        livesOn: false,
+        playsFuture: false,
         actors: [
-          { process: 'one', act: () => one.settle(takings, 'delivered', held) },
-          { process: 'two', act: takeNext },
+          { process: 'one', act: () => one.settle(claimedTimers, 'delivered', inFlight) },
+          { process: 'two', act: claimNext },
         ],
       }
     },
   },
   {
-    name: 'settle that ends the open one | take that queues the next',
+    name: 'settle that ends the open occurrence | claim that queues the next',
     async setUp(world) {
       const options = { ack: 'report', overlap: 'queue', backoff: { baseMs: 3_500_000 } } as const
-      const { one, two, takings } = await flying(world, HOURLY, options)
-      await one.settle(takings, 'failed')
+      const { one, two, claimedTimers } = await inFlightAlarm(world, HOURLY, options)
+      await one.settle(claimedTimers, 'failed')
       world.clock.step(3_599_000)
-      const leases = await one.own()
-      const retried = (await one.take(leases)).timers
+      const leases = await one.acquire()
+      const retried = (await one.claim(leases)).timers
       if (retried.length !== 1) throw new Error(`${retried.length} were tried again, not one`)
       world.clock.step(1_000)
       const { now } = one.bench
-      const held = new world.subject.InFlightSet()
-      for (const { timer } of retried) held.add(timer.id, timer.version)
+      const inFlight = new world.subject.InFlightSet()
+      for (const { timer } of retried) inFlight.add(timer.id, timer.version)
       const reported = { kind: 'delivered', firedAt: now, endedAt: now, report: 'done' } as const
       return {
         actors: [
-          { process: 'one', act: () => one.settle(retried, reported, held) },
-          { process: 'two', act: () => two.take(leases, held) },
+          { process: 'one', act: () => one.settle(retried, reported, inFlight) },
+          { process: 'two', act: () => two.claim(leases, inFlight) },
         ],
       }
     },
@@ -128,12 +128,12 @@ export const settleScenarios: readonly Scenario[] = [
   {
     name: 'settle | upsert by key to another pool',
     async setUp(world) {
-      const { one, two, takings } = await flying(world, HOURLY, KEYED)
+      const { one, two, claimedTimers } = await inFlightAlarm(world, HOURLY, KEYED)
       const elsewhere = { ...KEYED, target: { handler: 'x', pool: 'other' } }
       await two.bench.alarm({ delay: '50m' }, { target: { handler: 'x', pool: 'other' } })
       return {
         actors: [
-          { process: 'one', act: () => one.settle(takings) },
+          { process: 'one', act: () => one.settle(claimedTimers) },
           { process: 'two', act: () => two.set({ every: '1h' }, elsewhere) },
         ],
       }
@@ -143,11 +143,11 @@ export const settleScenarios: readonly Scenario[] = [
     name: 'report | settle',
     refusals: ['conflict'],
     async setUp(world) {
-      const { one, two, takings, id } = await flying(world, ONCE, { ack: 'report' })
+      const { one, two, claimedTimers, id } = await inFlightAlarm(world, ONCE, { ack: 'report' })
       return {
         judgeEnd: () => judgeReport(world),
         actors: [
-          { process: 'one', act: () => one.settle(takings) },
+          { process: 'one', act: () => one.settle(claimedTimers) },
           {
             process: 'two',
             act: () =>
@@ -158,18 +158,18 @@ export const settleScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'report | its time-out',
+    name: 'report | its timeout',
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
-      const { one, two, takings, leases, id } = await flying(world, ONCE, {
+      const { one, two, claimedTimers, leases, id } = await inFlightAlarm(world, ONCE, {
         ack: 'report',
         completionTimeout: '4s',
       })
-      await one.settle(takings)
+      await one.settle(claimedTimers)
       world.clock.step(4_000)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           {
             process: 'two',
             act: () =>
@@ -180,77 +180,81 @@ export const settleScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'report | settle | time-out',
-    isOfThree: true,
+    name: 'report | settle | timeout',
+    hasThreeActors: true,
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
-      const { one, two, takings, leases, id } = await flying(world, ONCE, {
+      const { one, two, claimedTimers, leases, id } = await inFlightAlarm(world, ONCE, {
         ack: 'report',
         completionTimeout: '2s',
       })
       const three = await world.process('three')
-      const held = new world.subject.InFlightSet()
-      for (const { timer } of takings) held.add(timer.id, timer.version)
-      const takeLater = async () => {
+      const inFlight = new world.subject.InFlightSet()
+      for (const { timer } of claimedTimers) inFlight.add(timer.id, timer.version)
+      const claimLater = async () => {
         await clockMoves(world, three, 2_000)
-        await three.take(leases, held)
+        await three.claim(leases, inFlight)
       }
       return {
         actors: [
-          { process: 'one', act: () => one.settle(takings, 'delivered', held) },
+          { process: 'one', act: () => one.settle(claimedTimers, 'delivered', inFlight) },
           {
             process: 'two',
             act: () =>
               two.edit('report', id, (found, context) => world.subject.alarm.report(found, DONE, context)),
           },
-          { process: 'three', act: takeLater },
+          { process: 'three', act: claimLater },
         ],
       }
     },
   },
   {
-    name: 'time-out of the last report | cancel',
+    name: 'timeout of the last report | cancel',
     async setUp(world) {
       const options = { ack: 'report', completionTimeout: '2s' } as const
-      const { one, two, takings, leases, id } = await flying(world, { every: '1h', count: 1 }, options)
-      await one.settle(takings)
+      const { one, two, claimedTimers, leases, id } = await inFlightAlarm(
+        world,
+        { every: '1h', count: 1 },
+        options,
+      )
+      await one.settle(claimedTimers)
       world.clock.step(2_000)
       return {
         actors: [
-          { process: 'one', act: () => one.take(leases) },
+          { process: 'one', act: () => one.claim(leases) },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
   },
   {
-    name: 'two settles of one alarm: the last open ones end it',
+    name: 'two settles that end the last open occurrences of one alarm',
     async setUp(world) {
       const { one, two, leases, id } = await due(world, { every: '1h', count: 2 })
-      await one.settle((await one.take(leases)).timers, 'failed')
+      await one.settle((await one.claim(leases)).timers, 'failed')
       world.clock.step(3_600_000)
-      const newLeases = await one.own()
-      const { timers: takings } = await one.take(newLeases)
-      if (takings.length !== 2) throw new Error(`${takings.length} of ${id} in flight, not two`)
+      const newLeases = await one.acquire()
+      const { timers: claimedTimers } = await one.claim(newLeases)
+      if (claimedTimers.length !== 2) throw new Error(`${claimedTimers.length} of ${id} in flight, not two`)
       return {
         actors: [
-          { process: 'one', act: () => one.settle([takings[0]!]) },
-          { process: 'two', act: () => two.settle([takings[1]!]) },
+          { process: 'one', act: () => one.settle([claimedTimers[0]!]) },
+          { process: 'two', act: () => two.settle([claimedTimers[1]!]) },
         ],
       }
     },
   },
   {
     name: 'settle of two | cancel of one | cancel of the other',
-    isOfThree: true,
+    hasThreeActors: true,
     async setUp(world) {
       const { one, two, leases, id } = await due(world)
       const three = await world.process('three')
       const other = await one.bench.alarm({ at: new Date(world.clock.now()).toISOString() })
-      const { timers: takings } = await one.take(leases)
+      const { timers: claimedTimers } = await one.claim(leases)
       return {
         actors: [
-          { process: 'one', act: () => one.settle([...takings].reverse()) },
+          { process: 'one', act: () => one.settle([...claimedTimers].reverse()) },
           { process: 'two', act: () => two.cancel(id) },
           { process: 'three', act: () => three.cancel(other) },
         ],
@@ -260,10 +264,10 @@ export const settleScenarios: readonly Scenario[] = [
   {
     name: 'transact | cancel',
     async setUp(world) {
-      const { one, two, takings, id } = await flying(world)
+      const { one, two, claimedTimers, id } = await inFlightAlarm(world)
       return {
         actors: [
-          { process: 'one', act: () => one.transact(takings[0]!) },
+          { process: 'one', act: () => one.transact(claimedTimers[0]!) },
           { process: 'two', act: () => two.cancel(id) },
         ],
       }
@@ -272,24 +276,24 @@ export const settleScenarios: readonly Scenario[] = [
   {
     name: 'transact | takeover',
     async setUp(world) {
-      const { one, two, takings } = await flying(world)
+      const { one, two, claimedTimers } = await inFlightAlarm(world)
       world.clock.step(LEASE_OVER_MS)
       return {
         actors: [
-          { process: 'one', act: () => one.transact(takings[0]!) },
-          { process: 'two', act: () => two.own() },
+          { process: 'one', act: () => one.transact(claimedTimers[0]!) },
+          { process: 'two', act: () => two.acquire() },
         ],
       }
     },
   },
 ]
 
-/** What was answered to have been reported is what came of it. */
+/** An accepted report is the outcome. */
 async function judgeReport(world: World): Promise<Breach[]> {
-  const isTaken = world.notes.some((note) => note.kind === 'edit' && note.what === 'report')
+  const isAccepted = world.notes.some((note) => note.kind === 'edit' && note.what === 'report')
   const [outcome] = (await readRows(world)).outcomes
-  if (!isTaken || outcome?.status === 'completed') return []
+  if (!isAccepted || outcome?.status === 'completed') return []
   return [
-    { promise: 'recorded-once', what: `its report was taken in, and it is ${outcome?.status ?? 'open'}` },
+    { promise: 'recorded-once', what: `its report was claimed in, and it is ${outcome?.status ?? 'open'}` },
   ]
 }

@@ -39,7 +39,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'a takeover moves every timer in flight, so the version refuses what the epoch would have refused',
-    by: 'interleavings: the epoch is not checked by a settle',
+    by: 'interleavings: a settle does not check the epoch',
   },
   {
     bug: 'a lost lease breaks nothing off',
@@ -141,16 +141,16 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'a simulated statement looks and answers in one step, and the next beat looks from the start',
-    by: 'interleavings: a look raises its place past what was written during it',
+    by: 'interleavings: a scan raises its bound past what was written during it',
   },
   {
     bug: "what was written in a shard while it was another's is not looked for",
     edits: [{ file: 'src/stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
     why: 'the beat that brings the shard back tells its first wake as well',
-    by: 'interleavings: what was known of a shard is believed when it comes back',
+    by: 'interleavings: cached bounds of a shard are trusted when it is reacquired',
   },
   {
-    bug: 'what is in flight is forgotten as soon as its settle answers',
+    bug: 'a timer in flight is forgotten as soon as its settle answers',
     edits: [
       {
         file: 'src/engine/in-flight-set.ts',
@@ -159,7 +159,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'a simulated claim looks at what is in flight while it runs, not when its rows arrive',
-    by: 'interleavings: what is in flight is forgotten as soon as its settle answers',
+    by: 'interleavings: a timer in flight is forgotten as soon as its settle answers',
   },
   {
     bug: 'a report that comes before its settle is forgotten',
@@ -171,7 +171,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'the occurrence ends as timed out: the judge does not hold what was reported against what was recorded',
-    by: 'interleavings: a report that comes before the settle is not looked for',
+    by: 'interleavings: a report before the settle is not looked up',
   },
   {
     bug: 'a hint is dropped',
@@ -231,7 +231,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'every claim and every settle checks the epoch: what it believes in vain lasts until the next of them',
-    by: 'interleavings: a late heartbeat believes what it saw before the takeover',
+    by: 'interleavings: a late heartbeat trusts what it read before the takeover',
   },
   {
     bug: 'a claim that was not answered leaves its batch in flight',
