@@ -117,10 +117,10 @@ it('tells of options that a command takes, and of what a setting may be', async 
   for (const args of [['list'], ['set'], ['mcp']])
     expect([args, (await helpOf(...args)).includes('--url <url>')]).toEqual([args, true])
   const serve = await helpOf('serve')
-  expect(serve).toMatch(/--log-level <value> +what is logged: debug, info, warn, error or silent/)
-  expect(serve).toMatch(/--metrics <value> .* nobody: key, open or off/)
+  expect(serve).toMatch(/--log-level <value> +log level: debug, info, warn, error or silent/)
+  expect(serve).toMatch(/--metrics <value> .* or off: key, open or off/)
   expect(serve).toMatch(/--timezone <zone> +the zone of calls that name none \(default: UTC\)/)
-  expect(serve).toMatch(/--secret-file <value> +the file that holds the master secret/)
+  expect(serve).toMatch(/--secret-file <value> +the file with the master secret/)
   expect(await helpOf('list')).toMatch(
     /--timezone <zone> +read and show times in this zone \(default: the system’s\)/,
   )

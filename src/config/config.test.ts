@@ -81,7 +81,7 @@ describe('the configuration', () => {
     const quotas = { tenant: { active_alarms: 10_000 }, owner: { sets_per_second: 5, min_interval: '10s' } }
     const { config, notes } = read(['--config', 'wakeful.json'], { WAKEFUL_QUOTAS: '{}' }, { quotas })
     expect(config.quotas).toEqual(quotas)
-    expect(notes).toEqual(['WAKEFUL_QUOTAS is set, and nothing reads it'])
+    expect(notes).toEqual(['WAKEFUL_QUOTAS is set, but it is not a setting'])
   })
 
   it.for([
@@ -154,7 +154,7 @@ describe('the configuration', () => {
 
   it('tells of a variable that nothing reads, with the nearest', () => {
     const { notes } = read([], { WAKEFUL_PROT: '80', WAKEFUL_URL: 'http://localhost', HOME: '/' })
-    expect(notes).toEqual(['WAKEFUL_PROT is set, and nothing reads it (did you mean WAKEFUL_PORT?)'])
+    expect(notes).toEqual(['WAKEFUL_PROT is set, but it is not a setting (did you mean WAKEFUL_PORT?)'])
   })
 
   it('is printed with the source of each value, and without secrets', () => {
@@ -176,7 +176,7 @@ describe('the configuration', () => {
 
   it('never quotes a secret that is wrong', () => {
     const refuse = () => read(['--config', 'wakeful.json'], {}, { secret: ['tell-nobody'] })
-    expect(refuse).toThrow('secret in wakeful.json must be a text, not the value given.')
+    expect(refuse).toThrow('secret in wakeful.json must be a text, not this value.')
   })
 
   it('gives open what is its', () => {

@@ -1,26 +1,26 @@
 import { assertTimezone, parseDuration } from '../time/index.ts'
 
-/** A kind of value: what it may be, in words and by a check, and how it is read where only text can be given. */
+/** A type of setting: its description, its check, and how the text of a flag or variable is parsed. */
 export interface Kind<T> {
-  /** What would be right, for messages and the docs. */
+  /** The expected value, for error messages and docs. */
   readonly words: string
-  /** Whether it is one of a few words, which help then lists. */
+  /** Whether it is one of a few words, which the help lists. */
   readonly isChoice?: boolean
   readonly fits: (value: unknown) => value is T
-  /** Which part of a wrong value is wrong, where it has parts: `owner.min_interval`. */
+  /** The invalid part of a value that has parts: `owner.min_interval`. */
   readonly wrongPart?: (value: unknown) => string | null
-  /** What would be right for a part; undefined where it is all of the value that is to be told. */
+  /** The expected value of a part; undefined if there is no such part. */
   readonly wordsOf?: (part: string) => string | undefined
-  /** A flag's or a variable's text as what the check looks at. */
+  /** Parses the text of a flag or variable. */
   readonly fromText: (text: string) => unknown
 }
 
 const asIs = (text: string) => text
 
-/** Any text but an empty one. */
+/** A text that is not empty. */
 export const text: Kind<string> = { words: 'a text', fits: isText, fromText: asIs }
 
-/** A text that may be left out altogether. */
+/** An optional text. */
 export const textOrNone: Kind<string | null> = {
   words: 'a text',
   fits: (value) => value === null || isText(value),
@@ -32,25 +32,25 @@ export function wholeNumber(min: number, max: number): Kind<number> {
   return {
     words: `a whole number from ${min} to ${max}`,
     fits: (value): value is number => isWhole(value, min) && value <= max,
-    fromText: (given) => (/^\d+$/.test(given) ? Number(given) : given),
+    fromText: (input) => (/^\d+$/.test(input) ? Number(input) : input),
   }
 }
 
-/** A length of time, as everywhere: `30s`, `1h30m`. It stays the text that was given. */
+/** A duration: `30s`, `1h30m`. It stays a text. */
 export const duration: Kind<string> = {
   words: 'a duration such as 250ms, 30s or 1h30m',
   fits: isDuration,
   fromText: asIs,
 }
 
-/** A length of time, or `forever`. */
+/** A duration, or `forever`. */
 export const durationOrForever: Kind<string> = {
   words: 'a duration such as 30d, or forever',
   fits: (value): value is string => value === 'forever' || isDuration(value),
   fromText: asIs,
 }
 
-/** A zone of the IANA database. */
+/** An IANA time zone. */
 export const zone: Kind<string> = {
   words: 'a time zone such as UTC or Europe/Rome',
   fits: (value): value is string => typeof value === 'string' && passes(() => assertTimezone(value)),
@@ -72,7 +72,7 @@ const SWITCH: Readonly<Record<string, boolean>> = {
 export const onOrOff: Kind<boolean> = {
   words: 'on or off',
   fits: (value) => typeof value === 'boolean',
-  fromText: (given) => SWITCH[given.toLowerCase()] ?? given,
+  fromText: (input) => SWITCH[input.toLowerCase()] ?? input,
 }
 
 /** One of a few words. */
@@ -81,18 +81,18 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T>
   return { words, isChoice: true, fits: (value): value is T => choices.includes(value as T), fromText: asIs }
 }
 
-/** Several texts: a list in a file, separated by commas elsewhere. */
+/** A list of texts: a JSON list in a file, separated by commas elsewhere. */
 export const list: Kind<readonly string[]> = {
   words: 'a list, separated by commas',
   fits: (value): value is string[] => Array.isArray(value) && value.every(isText),
-  fromText: (given) =>
-    given
+  fromText: (input) =>
+    input
       .split(',')
       .map((each) => each.trim())
       .filter((each) => each !== ''),
 }
 
-/** What a tenant or an owner may use; what is not named is not limited. As in the contracts, which would bring zod along to every command. */
+/** The limits of a tenant or an owner. The same shape is in the contracts, which would make every command load zod. */
 export interface Quota {
   readonly active_alarms?: number
   readonly sets_per_second?: number
@@ -105,14 +105,14 @@ export interface Quota {
 type Bound = Pick<Kind<unknown>, 'words'> & { readonly fits: (value: unknown) => boolean }
 
 const atLeast = (min: number): Bound => ({
-  words: `a whole number from ${min} on`,
+  words: `a whole number of at least ${min}`,
   fits: (value) => isWhole(value, min),
 })
 
 const QUOTA: { readonly [K in keyof Required<Quota>]: Bound } = {
   active_alarms: atLeast(0),
   sets_per_second: {
-    words: 'a number above 0',
+    words: 'a number greater than zero',
     fits: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
   },
   payload_bytes: atLeast(0),
@@ -121,32 +121,33 @@ const QUOTA: { readonly [K in keyof Required<Quota>]: Bound } = {
   min_interval: duration,
 }
 
-/** Limits of every tenant, and of every owner, that has none of its own. */
-export interface QuotasGiven {
+/** The default quotas of tenants and of owners. */
+export interface DefaultQuotas {
   readonly tenant?: Quota
   readonly owner?: Quota
 }
 
-const PARTIES = ['tenant', 'owner']
+const LEVELS = ['tenant', 'owner']
 
-export const quotas: Kind<QuotasGiven> = {
+/** Default quotas. */
+export const quotas: Kind<DefaultQuotas> = {
   words: `{ "tenant": { … }, "owner": { … } }, each with any of ${Object.keys(QUOTA).join(', ')}`,
-  fits: (value): value is QuotasGiven => wrongQuota(value) === null,
+  fits: (value): value is DefaultQuotas => wrongQuota(value) === null,
   wrongPart: wrongQuota,
   wordsOf: (part) => QUOTA[part.split('.')[1] as keyof Quota]?.words,
   fromText: asIs,
 }
 
-/** The names a value of `quotas` may have, for the nearest one to a typo. */
-export const QUOTA_NAMES: readonly string[] = [...PARTIES, ...Object.keys(QUOTA)]
+/** The names in `quotas`, to suggest one for a typo. */
+export const QUOTA_NAMES: readonly string[] = [...LEVELS, ...Object.keys(QUOTA)]
 
-/** The first part of quotas that is wrong; '' is all of it, null none. */
+/** The first invalid part of quotas; '' if it is no object, null if all is valid. */
 function wrongQuota(value: unknown): string | null {
   if (!isObject(value)) return ''
-  for (const [party, quota] of Object.entries(value)) {
-    if (!PARTIES.includes(party) || !isObject(quota)) return party
+  for (const [level, quota] of Object.entries(value)) {
+    if (!LEVELS.includes(level) || !isObject(quota)) return level
     for (const [name, bound] of Object.entries(quota))
-      if (!Object.hasOwn(QUOTA, name) || !QUOTA[name as keyof Quota].fits(bound)) return `${party}.${name}`
+      if (!Object.hasOwn(QUOTA, name) || !QUOTA[name as keyof Quota].fits(bound)) return `${level}.${name}`
   }
   return null
 }

@@ -2,7 +2,7 @@ import { withoutPasswords } from '../redaction/index.ts'
 import type { Configured, Source } from './read.ts'
 import { nameOf, SETTING_LIST } from './settings.ts'
 
-/** A setting as it may be shown. */
+/** A setting without secrets. */
 export interface PrintedSetting {
   readonly name: string
   readonly value: unknown
@@ -11,15 +11,15 @@ export interface PrintedSetting {
 
 const HIDDEN = '(hidden)'
 
-/** The effective configuration with the source of each value; secrets are hidden, passwords in addresses too. */
+/** The effective configuration with the source of each value; secrets and passwords in URLs are hidden. */
 export function printed({ config, sources }: Pick<Configured, 'config' | 'sources'>): PrintedSetting[] {
   return SETTING_LIST.map(([key, { secret }]) => {
-    const value = secret === true && config[key] !== null ? HIDDEN : shown(config[key])
+    const value = secret === true && config[key] !== null ? HIDDEN : withoutSecrets(config[key])
     return { name: nameOf(key), value, source: sources[key] }
   })
 }
 
-/** The same as lines for people. */
+/** The same as lines of text. */
 export function printedLines(configured: Configured): string[] {
   const rows = printed(configured)
   const width = Math.max(...rows.map(({ name }) => name.length))
@@ -30,7 +30,7 @@ export function printedLines(configured: Configured): string[] {
   return [...lines, ...configured.notes.map((note) => `note: ${note}`)]
 }
 
-function shown(value: unknown): unknown {
+function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return withoutPasswords(value)
-  return Array.isArray(value) ? value.map(shown) : value
+  return Array.isArray(value) ? value.map(withoutSecrets) : value
 }

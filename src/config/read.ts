@@ -21,23 +21,23 @@ export interface Configured {
   readonly sources: Readonly<Record<SettingKey, Source>>
   /** The file it was read from, if any. */
   readonly file: string | null
-  /** What may surprise, such as a variable that nothing reads. */
+  /** Warnings, such as a variable that is not read. */
   readonly notes: readonly string[]
 }
 
-/** What a configuration is read from. */
+/** The sources of a configuration. */
 export interface ConfigInput {
-  /** The command's options, under commander's names; also those of every command. */
+  /** The command's options under commander's names, including those of every command. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Reads the file; the disk's by default. */
+  /** Reads the file; from the disk by default. */
   readonly readFile?: (path: string) => string
 }
 
-/** Variables with the same beginning that others read. */
-const OTHERS = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFUL_TENANT', 'WAKEFUL_OWNER']
+/** Variables with the same prefix that are no settings. */
+const OTHER_VARIABLES = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFUL_TENANT', 'WAKEFUL_OWNER']
 
-/** Reads flags, environment and file, in this order of precedence, and refuses what is wrong by its name. */
+/** Reads flags, environment and file, in this order of precedence. Unknown settings and invalid values are errors that name them. */
 export function readConfig(input: ConfigInput): Configured {
   const { flags, env } = input
   const file = filled(flags.config) ?? filled(env.WAKEFUL_CONFIG)
@@ -55,7 +55,7 @@ export function readConfig(input: ConfigInput): Configured {
     config: config as Config,
     sources: sources as Record<SettingKey, Source>,
     file,
-    notes: strangeVariables(env),
+    notes: unknownVariables(env),
   }
 }
 
@@ -79,19 +79,18 @@ function find(key: string, setting: Setting<unknown>, { flags, env, inFile, file
   return { value: setting.default, source: 'default' } as const
 }
 
-function check(setting: Setting<unknown>, given: unknown, where: string, isText: boolean): unknown {
-  const value = isText && typeof given === 'string' ? setting.kind.fromText(given.trim()) : given
+function check(setting: Setting<unknown>, input: unknown, where: string, isText: boolean): unknown {
+  const value = isText && typeof input === 'string' ? setting.kind.fromText(input.trim()) : input
   if (setting.kind.fits(value)) return value
-  const shown = setting.secret === true ? 'the value given' : display(given)
   const part = setting.kind.wrongPart?.(value) ?? ''
   throw new WakefulError('config.invalid', {
     setting: `${where}${partWords(part)}`,
     expected: setting.kind.wordsOf?.(part) ?? setting.kind.words,
-    value: shown,
+    value: setting.secret === true ? 'this value' : display(input),
   })
 }
 
-/** Where in a value it is wrong; a name that nobody knows is told with the nearest that is known. */
+/** Where a value is invalid; an unknown name comes with a suggestion. */
 function partWords(part: string): string {
   if (part === '') return ''
   const [name = '', ...outer] = part.split('.').reverse()
@@ -127,14 +126,14 @@ function assertKnown(inFile: Readonly<Record<string, unknown>>, file: string): v
   }
 }
 
-function strangeVariables(env: ConfigInput['env']): string[] {
+function unknownVariables(env: ConfigInput['env']): string[] {
   const known = [
     ...SETTING_LIST.filter(([, { fileOnly }]) => fileOnly !== true).map(([key]) => variableOf(key)),
-    ...OTHERS,
+    ...OTHER_VARIABLES,
   ]
   return Object.keys(env)
     .filter((name) => name.startsWith('WAKEFUL_') && !known.includes(name))
-    .map((name) => `${name} is set, and nothing reads it${meant(name, known)}`)
+    .map((name) => `${name} is set, but it is not a setting${meant(name, known)}`)
 }
 
 function meant(name: string, known: readonly string[]): string {
@@ -142,6 +141,6 @@ function meant(name: string, known: readonly string[]): string {
   return near === null ? '' : ` (did you mean ${near}?)`
 }
 
-function filled(given: unknown): string | null {
-  return typeof given === 'string' && given.trim() !== '' ? given : null
+function filled(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null
 }

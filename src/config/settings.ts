@@ -12,17 +12,17 @@ import {
   zone,
 } from './kinds.ts'
 
-/** One setting: everything that is known of it. Its names follow from its key: `logLevel` is `log_level`, `--log-level`, `WAKEFUL_LOG_LEVEL`. */
+/** The definition of one setting. Its names follow from its key: `logLevel` is `log_level`, `--log-level`, `WAKEFUL_LOG_LEVEL`. */
 export interface Setting<T> {
   readonly kind: Kind<T>
   readonly default: T
   /** What it does, as a line of help. */
   readonly help: string
-  /** Its value is never shown. */
+  /** Its value is never printed. */
   readonly secret?: true
-  /** It can be given in a file only. */
+  /** It can be set in a file only. */
   readonly fileOnly?: true
-  /** It has no flag of its own: it must not stand in the list of processes, or every command has the flag already. */
+  /** It has no flag here: a secret would show in the list of processes, and other flags belong to every command. */
   readonly noFlag?: true
 }
 
@@ -37,51 +37,55 @@ function setting<T>(
   return { kind, default: value, help, ...more }
 }
 
-/** Every setting of `wakeful serve`, in the order they are shown. */
+/** Every setting of `wakeful serve`, in the order of the help. */
 const SETTINGS = {
-  host: setting(text, '127.0.0.1', 'the address to listen on; any but a loopback one needs keys'),
-  port: setting(wholeNumber(0, 65_535), 7420, 'the port to listen on; 0 takes any free one'),
+  host: setting(text, '127.0.0.1', 'the address to listen on; any but a loopback address needs keys'),
+  port: setting(wholeNumber(0, 65_535), 7420, 'the port to listen on; 0 picks a free one'),
   db: setting(text, 'sqlite:./wakeful.db', 'the store: sqlite:FILE, a file, or postgres://…', {
     noFlag: true,
   }),
-  concurrency: setting(wholeNumber(1, 10_000), 100, 'deliveries at a time'),
-  batch: setting(wholeNumber(1, 10_000), 1_000, 'alarms taken at a time'),
+  concurrency: setting(wholeNumber(1, 10_000), 100, 'concurrent deliveries'),
+  batch: setting(wholeNumber(1, 10_000), 1_000, 'alarms claimed at a time'),
   grace: setting(duration, '60s', 'how late an occurrence may be before it is a misfire'),
-  drain: setting(duration, '30s', 'how long a stop waits for what is in flight'),
+  drain: setting(duration, '30s', 'how long a shutdown waits for deliveries in flight'),
   retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
-  maxFailures: setting(wholeNumber(1, 1_000), 5, 'tries of an alarm that names no number of its own'),
-  timezone: setting(zone, 'UTC', 'the zone of calls that name none', { noFlag: true }),
+  maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
+  timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   allowPrivateTargets: setting(onOrOff, false, 'let webhooks reach private and loopback addresses'),
   secret: setting(textOrNone, null, 'the master secret of the installation', { secret: true, noFlag: true }),
   secretFile: setting(
     textOrNone,
     null,
-    'the file that holds the master secret; where none is named, one is made beside the store',
+    'the file with the master secret (default: created beside the store)',
   ),
-  logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'what is logged'),
-  logFormat: setting(oneOf('text', 'json'), 'text', 'how it is logged; --json means json'),
-  webhookTimeout: setting(duration, '30s', 'how long an attempt at a webhook may take'),
-  webhooksPerEndpoint: setting(wholeNumber(1, 10_000), 10, 'deliveries at a time to one endpoint'),
-  maxBodyBytes: setting(wholeNumber(1_024, 64 * MIB), MIB, 'the largest body of a request'),
-  quotas: setting(quotas, {}, 'limits of tenants and owners that have none of their own', { fileOnly: true }),
-  allowedOrigins: setting(list, [], 'web pages that may call this server, as origins: https://app.example'),
-  allowedHosts: setting(list, [], 'names this server is reached by, where a proxy stands before it'),
+  logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'log level'),
+  logFormat: setting(oneOf('text', 'json'), 'text', 'log format; --json means json'),
+  webhookTimeout: setting(duration, '30s', 'timeout of one webhook attempt'),
+  webhooksPerEndpoint: setting(wholeNumber(1, 10_000), 10, 'concurrent deliveries per endpoint'),
+  maxBodyBytes: setting(wholeNumber(1_024, 64 * MIB), MIB, 'maximum size of a request body'),
+  quotas: setting(quotas, {}, 'default quotas of tenants and owners', { fileOnly: true }),
+  allowedOrigins: setting(
+    list,
+    [],
+    'origins of web pages that may call this server, such as https://app.example',
+  ),
+  allowedHosts: setting(list, [], 'host names of this server behind a proxy'),
   metrics: setting(
     oneOf('key', 'open', 'off'),
     'key',
-    'who may read /metrics: holders of a key of tenant "*", anyone, nobody',
+    'access to /metrics: with a key of tenant "*", without a key, or off',
   ),
-  readyLag: setting(duration, '60s', 'how far the clock may lag behind before /readyz says no'),
-  readyTimeout: setting(duration, '2s', 'how long /readyz waits for the store'),
+  readyLag: setting(duration, '60s', 'how far deliveries may lag before /readyz fails'),
+  readyTimeout: setting(duration, '2s', 'timeout of the store in /readyz'),
   wsConnectionsMax: setting(
     wholeNumber(1, 100_000),
     1_000,
-    'WebSocket and SSE connections at a time; with keys, half of them for one tenant',
+    'maximum number of WebSocket and SSE connections; with keys, one tenant may use half',
   ),
-  wsMessageBytesMax: setting(wholeNumber(1_024, 16 * MIB), MIB, 'the largest message of a WebSocket'),
-  wsMessagesPerSecond: setting(wholeNumber(1, 100_000), 50, 'messages per second of one WebSocket'),
-  wsBufferBytesMax: setting(wholeNumber(1_024, 64 * MIB), MIB, 'what may wait for a slow reader'),
-  wsHeartbeat: setting(duration, '30s', 'how often a connection is asked whether it lives'),
+  wsMessageBytesMax: setting(wholeNumber(1_024, 16 * MIB), MIB, 'maximum size of a WebSocket message'),
+  wsMessagesPerSecond: setting(wholeNumber(1, 100_000), 50, 'maximum messages per second of a WebSocket'),
+  wsBufferBytesMax: setting(wholeNumber(1_024, 64 * MIB), MIB, 'maximum bytes buffered for a slow reader'),
+  wsHeartbeat: setting(duration, '30s', 'ping interval of connections'),
 } as const satisfies Readonly<Record<string, Setting<never> | Setting<unknown>>>
 
 /** The name of a setting in the code. */

@@ -14,14 +14,14 @@ import { display, WakefulError } from '../error.ts'
 import { libraryField } from '../errors/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
-import { duration, givenInstant, name, plain, targetSpec, text, timezone } from './fields.ts'
+import { duration, instantInput, name, plain, targetSpec, text, timezone } from './fields.ts'
 
 const moment = (description: string) => plain().min(1).max(200).meta({ description })
 
-/** The ways to say when, one of which a request has. */
+/** The kinds of times. A request has one of them. */
 const KINDS = {
-  fire_at: givenInstant(
-    'An instant, as ISO 8601: `2030-01-01T09:00:00Z`; without an offset it is read in `timezone`.',
+  fire_at: instantInput(
+    'An ISO 8601 instant: `2030-01-01T09:00:00Z`. Without an offset it is read in `timezone`.',
   ).optional(),
   delay: duration('A time from now.').optional(),
   when: moment('Plain language: `tomorrow at 9am`, `every weekday at 9:30`.').optional(),
@@ -45,19 +45,21 @@ const exclude = z.union([
   }),
 ])
 
-/** What can be said of a rule beside its text. */
+/** The options of a time. */
 const RULE_OPTIONS = {
   timezone: timezone.optional(),
-  start: givenInstant('Recurring: no instant before.').optional(),
-  end: givenInstant('Recurring: no instant after.').optional(),
-  count: z.int().min(1).meta({ description: 'Recurring: how many occurrences in all.' }).optional(),
-  jitter: duration('Recurring: each wakes up to this much later.').optional(),
+  start: instantInput('Recurring: the earliest instant.').optional(),
+  end: instantInput('Recurring: the latest instant.').optional(),
+  count: z.int().min(1).meta({ description: 'Recurring: total number of occurrences.' }).optional(),
+  jitter: duration('Recurring: a random delay of each occurrence, up to this.').optional(),
   dst: z
     .strictObject({
       gap: z.enum(['shift', 'skip']).optional(),
       overlap: z.enum(['first', 'last', 'both']).optional(),
     })
-    .meta({ description: 'What a clock change does to a wall time that does not exist, or exists twice.' })
+    .meta({
+      description: 'What to do with a local time that a clock change skips (`gap`) or repeats (`overlap`).',
+    })
     .optional(),
   misfire: z
     .union([
@@ -66,12 +68,12 @@ const RULE_OPTIONS = {
         all: z.strictObject({ max: z.int().optional(), within: plain().max(100).optional() }),
       }),
     ])
-    .meta({ description: 'What becomes of instants that passed while nothing could fire.' })
+    .meta({ description: 'What to do with occurrences that were missed.' })
     .optional(),
   exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
 }
 
-/** Retries of a caller must not keep a shared server busy. The library, which runs in its user's process, allows 0. */
+/** Fast retries would keep a shared server busy. The library runs in the user's own process and allows 0. */
 const BACKOFF_MS_MIN = 100
 
 type BodyShape<Name extends NetworkOption> = {
@@ -84,7 +86,8 @@ const editShape = bodyShape('edit') as BodyShape<NetworkOption & EditOption>
 /** The body of a set. */
 export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
   id: 'NewAlarm',
-  description: 'One of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`, and what goes with it.',
+  description:
+    'One of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`, and the options of the alarm.',
 })
 
 /** The body of a set by key: the key is in the path. */
@@ -93,7 +96,7 @@ export const setByKeyBody = setBody.omit({ key: true }).meta({ id: 'AlarmByKey' 
 /** The body of an edit. */
 export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...editShape }).meta({
   id: 'AlarmEdit',
-  description: 'What is left out stays. A time moves the alarm, which then starts afresh.',
+  description: 'Omitted fields stay as they are. A time reschedules the alarm and resets its failures.',
 })
 
 /** The body of a preview. */
@@ -101,14 +104,14 @@ export const previewBody = z
   .strictObject({
     ...KINDS,
     ...RULE_OPTIONS,
-    from: givenInstant('The first instant not before: ISO 8601.').optional(),
+    from: instantInput('Show instants from here on: ISO 8601.').optional(),
     instants: z
       .int()
       .min(1)
       .max(1000)
       .meta({
         description:
-          'How many instants (5). A rule whose instants are centuries apart shows fewer, and says so in a note.',
+          'Number of instants. Default: 5. A rule whose instants are centuries apart has fewer, and a note says so.',
       })
       .optional(),
   })
@@ -154,22 +157,22 @@ function requestSchema(field: Field): z.ZodType {
   }
 }
 
-/** What of a body is kept as the text it is (promise: verbatim): a target's own `payload` or `data` is no such. */
+/** The fields of a body that are kept as text, so that they come back unchanged (promise: verbatim). */
 export const BODY_VERBATIM = { payload: true, data: true, items: { payload: true } } as const
 
-/** The same of a message over the WebSocket. */
+/** The same for a WebSocket message. */
 export const WS_VERBATIM = { args: BODY_VERBATIM }
 
-/** The same of a message of MCP. */
+/** The same for an MCP message. */
 export const MCP_VERBATIM = { params: { arguments: BODY_VERBATIM } }
 
 const ISO_DATE = /^\s*(?:\d{4}-\d\d-\d\d|\d{8}[Tt])/
 
-/** What a body says of when, in the library's words; null where it says nothing. */
+/** The time of a body as the library takes it; null if the body has none. */
 function whenOf(body: WhenFields): When | null {
   const { fire_at, delay, when, cron_expr, rrule, every } = body
-  const given = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
-  if (given.length > 1) throw notOne(given)
+  const kinds = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
+  if (kinds.length > 1) throw notOne(kinds)
   if (fire_at !== undefined && !ISO_DATE.test(fire_at))
     throw new WakefulError(
       'instant.words',
@@ -180,25 +183,25 @@ function whenOf(body: WhenFields): When | null {
   const options = ruleOptions(body)
   const kind = { at, delay, cron: cron_expr, rrule, every }
   const found = Object.fromEntries(Object.entries(kind).filter(([, value]) => value !== undefined))
-  return given.length === 0 && Object.keys(options).length === 0 ? null : { ...found, ...options }
+  return kinds.length === 0 && Object.keys(options).length === 0 ? null : { ...found, ...options }
 }
 
-/** Digits alone are most likely seconds or milliseconds since 1970: the same as an instant. */
-function exampleFor(given: string): string {
-  const unix = /^\d{10}$/.test(given) ? Number(given) * 1000 : /^\d{13}$/.test(given) ? Number(given) : null
+/** An example for the error. Bare digits are probably seconds or milliseconds since 1970, so it shows that instant. */
+function exampleFor(input: string): string {
+  const unix = /^\d{10}$/.test(input) ? Number(input) * 1000 : /^\d{13}$/.test(input) ? Number(input) : null
   return unix === null ? '2030-01-01T09:00:00Z' : `${new Date(unix).toISOString()}, not a count since 1970`
 }
 
-/** The same, refused where nothing is said. */
+/** The time of a body that must have one. */
 export function requiredWhen(body: WhenFields): When {
   if (Object.keys(KINDS).every((kind) => body[kind as keyof WhenFields] === undefined)) throw notOne([])
   return whenOf(body)!
 }
 
-function notOne(given: readonly string[]): WakefulError {
+function notOne(kinds: readonly string[]): WakefulError {
   return new WakefulError('when.kinds', {
     fields: Object.keys(KINDS).map(libraryField),
-    others: given.map(libraryField),
+    others: kinds.map(libraryField),
   })
 }
 
@@ -226,20 +229,20 @@ function backoffOf(value: unknown): SetOptions['backoff'] {
   return { ...(base_ms !== undefined && { baseMs: base_ms }), ...(cap_ms !== undefined && { capMs: cap_ms }) }
 }
 
-/** A set as the library takes it. */
+/** The body of a set as the library takes it. */
 export function setOf(body: z.output<typeof setBody>): SetManyItem {
   return { when: requiredWhen(body), ...optionsOf(body) }
 }
 
-/** Where an edit moves the alarm; null where it leaves its instants, or only changes what goes with its rule. */
+/** The new time of an edit; null if the edit keeps the instants, or changes only options of the rule. */
 export function movedTo(body: z.output<typeof editBody>): When | null {
   const isMoved = Object.keys(KINDS).some((kind) => body[kind as keyof typeof KINDS] !== undefined)
   if (isMoved) return whenOf(body)
-  // Intervals are counted from their start: another one is another next instant.
+  // Intervals are counted from their start, so another start changes the next instant.
   return body.start === undefined ? null : { at: body.start }
 }
 
-/** An edit as the library takes it. */
+/** The body of an edit as the library takes it. */
 export function editOf(body: z.output<typeof editBody>): EditFields {
   const when = whenOf(body)
   return { ...optionsOf(body), ...(when !== null && { when }) }

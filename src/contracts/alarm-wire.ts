@@ -15,10 +15,10 @@ type WireShape = {
     : z.ZodType<AlarmJson[W]>
 }
 
-/** The words of an alarm's status. */
+/** The status of an alarm. */
 export const status = z.enum(ALARM_FIELDS.status.values).meta({ id: 'Status' })
 
-/** The fields of an alarm in an answer. */
+/** The fields of an alarm in a response. */
 const wireShape = Object.fromEntries(
   WIRE_NAMES.map((each) => {
     const field: Field = ALARM_FIELDS[each]
@@ -32,7 +32,7 @@ export const filterShape = Object.fromEntries(
   FILTER_NAMES.map((each) => [ALARM_FIELDS[each].wire, text(ALARM_FIELDS[each].filter).optional()]),
 ) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodString> }
 
-/** An alarm in an answer: Chronos's View field for field, with its omissions, then what Wakeful adds. */
+/** An alarm in a response: the fields of Chronos's View, with its omissions, then those of Wakeful. */
 export const alarmWire = z.object(wireShape).meta({ id: 'Alarm' })
 
 /** An alarm that was set. */
@@ -41,7 +41,7 @@ export const setWire = alarmWire
     deduped: z
       .literal(true)
       .optional()
-      .meta({ description: 'Its idempotency key was known: this is the first alarm, and nothing changed.' }),
+      .meta({ description: 'The idempotency key was known: this is the first alarm, unchanged.' }),
   })
   .meta({ id: 'SetAlarm' })
 
@@ -50,7 +50,7 @@ const alarmPage = z
   .object({ items: z.array(alarmWire), next_cursor: z.string().nullable() })
   .meta({ id: 'AlarmPage' })
 
-/** What a call that lists alarms answers with. */
+/** The response of a call that lists alarms. */
 export const pageAnswer = {
   200: {
     description:
@@ -59,7 +59,7 @@ export const pageAnswer = {
   },
 }
 
-/** The schema of a field in an answer. */
+/** The schema of a field in a response. */
 function answerSchema(field: Field): z.ZodType {
   const { doc: description } = field
   switch (field.type) {

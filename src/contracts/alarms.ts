@@ -8,23 +8,27 @@ import { previewWire } from './preview-wire.ts'
 const id = z.object({ id: plain().min(1).max(200).meta({ description: 'The alarm’s id.' }) })
 const oneAlarm = { 200: { description: 'The alarm as it is now.', schema: alarmWire } }
 
-/** Which alarms: the filters of a list. */
+/** The filters of a list. */
 const filters = {
   status: z
     .enum([...status.options, 'pending'])
     .optional()
     .meta({ description: '`pending`: active or paused.' }),
   ...filterShape,
-  target: text('Exactly this target: a URL, a handler’s name.', 4_096).optional(),
-  q: text('Words to look for in label, message, key and subject.').optional(),
+  target: text('The exact target: a URL or the name of a handler.', 4_096).optional(),
+  q: text('Words to search for in label, message, key and subject.').optional(),
   since,
 }
 
-/** What can be done to many alarms at once. */
+/** The actions on many alarms at once. */
 export const ACTIONS = ['cancel', 'pause', 'resume', 'skip', 'fire', 'retry'] as const
 
-/** An action on one alarm that takes nothing but its id. */
-const act = <const V extends string>(verb: V, summary: string, refusals: readonly 'quota_exceeded'[] = []) =>
+/** An action on one alarm that needs only its id. */
+const action = <const V extends string>(
+  verb: V,
+  summary: string,
+  refusals: readonly 'quota_exceeded'[] = [],
+) =>
   operation({
     method: 'POST',
     path: `/v1/alarms/{id}/${verb}`,
@@ -48,12 +52,12 @@ export const alarmOperations = {
     rights: 'write',
     summary: 'Set an alarm',
     description:
-      'Answered when it is on disk. A known `idempotency_key` answers 200 with the first alarm and `deduped: true`; a known `key` sets that alarm again, 200.',
+      'Responds when the alarm is on disk. A known `idempotency_key` returns the first alarm with `deduped: true` (200). A known `key` replaces that alarm (200).',
     body: setBody,
     idempotencyHeader: true,
     answers: {
-      201: { description: 'It is set.', schema: setWire },
-      200: { description: 'It was there: the same one, or set again.', schema: setWire },
+      201: { description: 'The alarm is set.', schema: setWire },
+      200: { description: 'The alarm existed: unchanged, or replaced.', schema: setWire },
     },
     refusals: ['invalid_time', 'invalid_rule', 'invalid_timezone', 'payload_too_large', 'quota_exceeded'],
   }),
@@ -64,12 +68,12 @@ export const alarmOperations = {
     rights: 'write',
     summary: 'Set up to 1,000 alarms, all or none',
     description:
-      'Each item may have an `idempotency_key` of its own; the header `Idempotency-Key` is refused, as it cannot be that of all of them.',
+      'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items.',
     body: z.strictObject({ items: z.array(setBody).min(1).max(1000) }),
-    idempotencyHeader: { refused: 'give each of the items an idempotency_key of its own' },
+    idempotencyHeader: { refused: 'give each item its own idempotency_key' },
     answers: {
       201: {
-        description: 'All are set, in the order they were given.',
+        description: 'All are set, in the order of the request.',
         schema: z.object({ items: z.array(setWire) }),
       },
     },
@@ -80,15 +84,15 @@ export const alarmOperations = {
     path: '/v1/alarms/by-key/{key}',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'Set the alarm of this key, or set it again',
+    summary: 'Set the alarm with this key, or replace it',
     description:
-      'A known `idempotency_key` answers 200 with the first alarm and `deduped: true`, and changes nothing.',
+      'A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
     params: z.object({ key: name('The key.') }),
     body: setByKeyBody,
     idempotencyHeader: true,
     answers: {
-      201: { description: 'It is new.', schema: setWire },
-      200: { description: 'It was there and is set again: active, without failures.', schema: setWire },
+      201: { description: 'The alarm is new.', schema: setWire },
+      200: { description: 'The alarm existed and is replaced: active, without failures.', schema: setWire },
     },
     refusals: ['invalid_time', 'invalid_rule', 'invalid_timezone', 'payload_too_large', 'quota_exceeded'],
   }),
@@ -97,7 +101,7 @@ export const alarmOperations = {
     path: '/v1/alarms/by-key/{key}',
     chapter: 'alarms',
     rights: 'read',
-    summary: 'The alarm of this key',
+    summary: 'Get the alarm with this key',
     params: z.object({ key: name('The key.') }),
     answers: oneAlarm,
     refusals: ['not_found'],
@@ -107,17 +111,17 @@ export const alarmOperations = {
     path: '/v1/alarms',
     chapter: 'alarms',
     rights: 'read',
-    summary: 'Your alarms, newest first',
+    summary: 'List your alarms, newest first',
     query: z.strictObject({
       ...filters,
       order: z.enum(['newest', 'due']).optional().meta({
         description:
-          '`due`: only what has an instant to come, the next first. What is paused or has ended has none: with `pending` or no `status` it is left out, with a `status` of its own it is refused (400).',
+          '`due`: only alarms with an instant to come, the next first. Paused and ended alarms have none: without `status`, or with `pending`, they are left out; with their own `status` the call fails (400).',
       }),
       limit: limit(50),
       cursor: cursor.meta({
         description:
-          'The `next_cursor` of the page before, with the same `order`; left out for the first page.',
+          'The `next_cursor` of the previous page, with the same `order`. Omit it for the first page.',
       }),
     }),
     answers: pageAnswer,
@@ -128,7 +132,7 @@ export const alarmOperations = {
     path: '/v1/alarms/{id}',
     chapter: 'alarms',
     rights: 'read',
-    summary: 'One alarm',
+    summary: 'Get an alarm',
     params: id,
     answers: oneAlarm,
     refusals: ['not_found'],
@@ -138,7 +142,7 @@ export const alarmOperations = {
     path: '/v1/alarms/{id}',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'Edit an alarm, or move it in time',
+    summary: 'Edit or reschedule an alarm',
     params: id,
     body: editBody,
     ifMatch: true,
@@ -161,32 +165,32 @@ export const alarmOperations = {
     rights: 'write',
     summary: 'Cancel an alarm',
     description:
-      '`cancelled`: no delivery of it starts any more. `firing`: one is under way; nothing follows it. `ended`: it had ended before.',
+      '`cancelled`: no further delivery starts. `firing`: a delivery is in flight, and none follows. `ended`: the alarm had ended already.',
     params: id,
     ifMatch: true,
     answers: {
       200: {
-        description: 'What came of it.',
+        description: 'The outcome.',
         schema: z.object({ outcome: z.enum(['cancelled', 'firing', 'ended']), alarm: alarmWire }),
       },
     },
     refusals: ['not_found', 'conflict'],
   }),
-  pause: act('pause', 'Pause an alarm'),
-  resume: act('resume', 'Resume a paused alarm'),
-  skip: act('skip', 'Skip the next occurrence'),
-  fire: act('fire', 'Fire it now, beside its schedule', ['quota_exceeded']),
-  retry: act('retry', 'Try a failed one again now', ['quota_exceeded']),
+  pause: action('pause', 'Pause an alarm'),
+  resume: action('resume', 'Resume a paused alarm'),
+  skip: action('skip', 'Skip the next occurrence'),
+  fire: action('fire', 'Fire an alarm now, in addition to its schedule', ['quota_exceeded']),
+  retry: action('retry', 'Retry a failed alarm now', ['quota_exceeded']),
   complete: operation({
     method: 'POST',
     path: '/v1/alarms/{id}/complete',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'Report that it is done',
+    summary: 'Report success',
     params: id,
     body: z.strictObject({
-      result: text('What came of it (`ok`).', 64 * 1024).optional(),
-      occurrence_id: text('Which occurrence; the newest open one where nothing is said.').optional(),
+      result: text('The result. Default: `ok`.', 64 * 1024).optional(),
+      occurrence_id: text('The occurrence. Default: the newest open one.').optional(),
     }),
     bodyOptional: true,
     answers: oneAlarm,
@@ -197,11 +201,11 @@ export const alarmOperations = {
     path: '/v1/alarms/{id}/fail',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'Report that it failed',
+    summary: 'Report failure',
     params: id,
     body: z.strictObject({
-      reason: text('Why.', 64 * 1024).optional(),
-      occurrence_id: text('Which occurrence; the newest open one where nothing is said.').optional(),
+      reason: text('The reason.', 64 * 1024).optional(),
+      occurrence_id: text('The occurrence. Default: the newest open one.').optional(),
     }),
     bodyOptional: true,
     answers: oneAlarm,
@@ -212,22 +216,22 @@ export const alarmOperations = {
     path: '/v1/alarms/actions',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'One action on all alarms that match',
+    summary: 'Apply an action to all matching alarms',
     description:
-      'With `dry_run` it counts and changes nothing. At most 10,000 in one call; `more` says that some are left.',
+      'With `dry_run` it only counts. One call handles at most 10,000 alarms; `more` is true if some are left.',
     body: z.strictObject({
       action: z.enum(ACTIONS),
-      filter: z.strictObject(filters).meta({ description: 'Which; `{}` is all of yours.' }),
+      filter: z.strictObject(filters).meta({ description: 'Which alarms; `{}` is all of yours.' }),
       dry_run: z.boolean().optional(),
     }),
     answers: {
       200: {
-        description: 'How many.',
+        description: 'The counts.',
         schema: z.object({
           matched: z.int(),
           done: z.int(),
           refused: z.array(z.object({ id: z.string(), code: z.string(), detail: z.string() })).meta({
-            description: 'The first 100 on which it could not be done.',
+            description: 'The first 100 alarms for which the action failed.',
           }),
           more: z.boolean(),
         }),
@@ -242,28 +246,32 @@ export const alarmOperations = {
     rights: 'write',
     summary: 'Cancel every alarm of a subject',
     params: z.object({ subject: name('The subject.') }),
-    answers: { 200: { description: 'How many.', schema: z.object({ cancelled: z.int(), firing: z.int() }) } },
+    answers: {
+      200: { description: 'The counts.', schema: z.object({ cancelled: z.int(), firing: z.int() }) },
+    },
   }),
   reset: operation({
     method: 'POST',
     path: '/v1/reset',
     chapter: 'alarms',
     rights: 'write',
-    summary: 'Cancel every pending alarm of yours',
+    summary: 'Cancel all your pending alarms',
     body: z.strictObject({}),
     bodyOptional: true,
-    answers: { 200: { description: 'How many.', schema: z.object({ cancelled: z.int(), firing: z.int() }) } },
+    answers: {
+      200: { description: 'The counts.', schema: z.object({ cancelled: z.int(), firing: z.int() }) },
+    },
   }),
   preview: operation({
     method: 'POST',
     path: '/v1/preview',
     chapter: 'alarms',
     rights: 'read',
-    summary: 'What a time would mean; stores nothing',
+    summary: 'Preview a time, without storing anything',
     body: previewBody,
     answers: {
       200: {
-        description: 'The zone, the rule in words, and its next instants.',
+        description: 'The zone, the rule in words, and the next instants.',
         schema: previewWire,
       },
     },

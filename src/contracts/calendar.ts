@@ -9,9 +9,9 @@ export const calendarOperations = {
     path: '/v1/calendar.ics',
     chapter: 'what happened',
     rights: 'read',
-    summary: 'Your alarms of the next month as a calendar',
+    summary: 'Get your alarms of the next month as a calendar',
     description:
-      'With a key, or by the secret address that `POST /v1/calendar` answers with. The next alarms first, 100 instants of each, 5,000 in all and 2 MiB; what is said of one is cut after 200 characters.',
+      'With a key, or at the secret address from `POST /v1/calendar`. It has the next alarms, at most 100 instants of each, 5,000 in total and 2 MiB. Descriptions are cut after 200 characters.',
     byToken: true,
     query: z.strictObject({ token: text('The secret part of the address.').optional() }),
     answers: { 200: { description: 'An iCalendar (RFC 5545).', type: 'text/calendar' } },
@@ -21,15 +21,15 @@ export const calendarOperations = {
     path: '/v1/calendar',
     chapter: 'what happened',
     rights: 'write',
-    summary: 'Make a secret address that calendar programs can subscribe to',
-    description: 'It is good for as long as the key that made it, rotated or not.',
+    summary: 'Create a secret address that calendar programs can subscribe to',
+    description: 'It is valid as long as the key that created it, even if that key is rotated.',
     body: z.strictObject({}),
     bodyOptional: true,
     answers: {
       201: {
-        description: 'The address: whoever has it sees your alarms. It is shown this once.',
+        description: 'The address. Anyone who has it can see your alarms. It is shown only once.',
         schema: z.object({
-          path: z.string().meta({ description: 'To be put behind the address of the server.' }),
+          path: z.string().meta({ description: 'Append it to the URL of the server.' }),
         }),
       },
     },
@@ -39,7 +39,9 @@ export const calendarOperations = {
     path: '/v1/calendar',
     chapter: 'what happened',
     rights: 'write',
-    summary: 'End all secret addresses of your calendar',
-    answers: { 200: { description: 'How many there were.', schema: z.object({ removed: z.int() }) } },
+    summary: 'Revoke all secret addresses of your calendar',
+    answers: {
+      200: { description: 'The number of revoked addresses.', schema: z.object({ removed: z.int() }) },
+    },
   }),
 }

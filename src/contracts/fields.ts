@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-/** What a string stands for: a number in its place gets an error of its own. */
+/** What a string means, so that a number in its place gets a helpful error. */
 export const expectation = z.registry<{ kind: 'duration' | 'instant' }>()
 
-/** A string of the caller's that every store can keep and search: without NUL, and without half a surrogate pair. */
+/** A string that every store can keep and search: without NUL, and without half a surrogate pair. */
 export const plain = () =>
   z
     .string()
-    .refine((given) => !given.includes('\0'), { params: { reason: 'field.nul_character' } })
-    .refine((given) => given.isWellFormed(), { params: { reason: 'field.lone_surrogate' } })
+    .refine((value) => !value.includes('\0'), { params: { reason: 'field.nul_character' } })
+    .refine((value) => value.isWellFormed(), { params: { reason: 'field.lone_surrogate' } })
 
-/** A name of the caller's own. The exact bound is in bytes of UTF-8, and checked where it is stored. */
+/** A text of the caller. The exact limit is in bytes of UTF-8, and the library checks it. */
 export const text = (description: string, max = 512) => plain().max(max).meta({ description })
 
 /** A name that must not be empty. */
@@ -27,11 +27,11 @@ export const duration = (description: string, example = '5m') =>
     })
     .register(expectation, { kind: 'duration' })
 
-/** An instant as a request writes it. */
-export const givenInstant = (description: string) =>
+/** An instant in a request. */
+export const instantInput = (description: string) =>
   plain().min(1).max(200).meta({ description }).register(expectation, { kind: 'instant' })
 
-/** An instant in an answer. */
+/** An instant in a response. */
 export const instant = (description: string) =>
   z.string().meta({ description, format: 'date-time', examples: ['2030-01-01T09:00:00.000Z'] })
 
@@ -39,9 +39,9 @@ export const instant = (description: string) =>
 export const timezone = plain()
   .min(1)
   .max(100)
-  .meta({ description: 'The IANA time zone in which it is read. UTC by default.', examples: ['Europe/Rome'] })
+  .meta({ description: 'The IANA time zone of the time. Default: UTC.', examples: ['Europe/Rome'] })
 
-/** How many items of a list. In a query everything is a text. */
+/** The maximum number of items of a page; a query has it as a text. */
 export const limit = (standard: number, max = 500) =>
   z.coerce
     .number()
@@ -49,26 +49,26 @@ export const limit = (standard: number, max = 500) =>
     .min(1)
     .max(max)
     .optional()
-    .meta({ description: `How many at most; ${standard} where nothing is said, ${max} at most.` })
+    .meta({ description: `Maximum number of items. Default: ${standard}, at most ${max}.` })
 
-/** Where a page begins. */
+/** The cursor of a page. */
 export const cursor = plain()
   .max(500)
   .optional()
-  .meta({ description: 'The `next_cursor` of the page before; left out for the first page.' })
+  .meta({ description: 'The `next_cursor` of the previous page. Omit it for the first page.' })
 
-/** A moment that bounds a list, as `resolveSince` reads it. */
+/** The start of a list in time, as `resolveSince` reads it. */
 export const since = plain()
   .min(1)
   .max(200)
   .optional()
   .meta({
     description:
-      'Only what was set from this moment on: an instant, seconds since 1970, or a duration, which means so long ago (`2h`).',
+      'Only alarms set since then: an instant, seconds since 1970, or a duration, which means that long ago (`2h`).',
     examples: ['2h'],
   })
 
-/** Where a fire goes, as it is written in a request. */
+/** A target in a request. */
 export const targetSpec = z
   .union([
     plain().min(1).max(512).meta({ description: 'The name of a handler, or `inbox`.' }),

@@ -2,50 +2,48 @@ import { z } from 'zod'
 import { duration, limit, plain, targetSpec, text } from './fields.ts'
 import { operation } from './operation.ts'
 
-/** What is told of a wake, the same to a webhook and in the inbox, which adds how often it was handed out. */
+/** A wake: the body of a webhook, and an item of the inbox, which adds `tries`. */
 const wakeBody = z
   .object({
     alarm_id: z.string(),
-    occurrence_id: z.string().meta({ description: 'The same over retries.' }),
+    occurrence_id: z.string().meta({ description: 'The same on every retry.' }),
     scheduled_for: z.string(),
     fired_at: z.string(),
-    drift_ms: z.int().meta({ description: 'How late it is.' }),
+    drift_ms: z.int().meta({ description: 'How late the attempt is.' }),
     attempt: z.int(),
     label: z.string(),
     key: z.string().nullable(),
     owner: z.string(),
-    user_id: z
-      .string()
-      .meta({ description: 'The user id of an owner that is a DID; any other owner is its own.' }),
-    conversation_id: z.string().meta({ description: 'Empty: open a fresh one.' }),
+    user_id: z.string().meta({ description: 'The user id in the DID of the owner, or the owner itself.' }),
+    conversation_id: z.string().meta({ description: 'Empty: open a new conversation.' }),
     wake_message: z.string(),
     payload: z.unknown().optional(),
     correlation_id: z.string(),
     subject: z.string().nullable(),
-    tries: z
-      .int()
-      .meta({ description: 'How often it was handed out, this time included. In the inbox alone.' }),
+    tries: z.int().meta({
+      description: 'Number of times the wake was handed out, including this one. Only in the inbox.',
+    }),
   })
   .meta({ id: 'Wake' })
 
-/** The calls of agents without a URL. */
+/** The calls of the inbox, for agents without a URL. */
 export const inboxOperations = {
   inbox: operation({
     method: 'GET',
     path: '/v1/inbox',
     chapter: 'inbox',
     rights: 'write',
-    summary: 'Your wakes; with `wait`, waits for one where there is none',
+    summary: 'Read your wakes, or wait for one',
     description:
-      'The wakes of alarms with `target: inbox`, oldest first. Each is yours for `hold` (60 s): acknowledge it within that time, or it comes again.',
+      'The wakes of alarms with `target: inbox`, oldest first. Acknowledge each within `hold` (60 s), or it is handed out again.',
     query: z.strictObject({
-      wait: duration('How long to wait for a wake (0s, at most 60s).', '30s').optional(),
-      hold: duration('How long they are yours (60s, at most 1h).').optional(),
+      wait: duration('How long to wait for a wake. Default: 0s, at most 60s.', '30s').optional(),
+      hold: duration('Time to acknowledge them. Default: 60s, at most 1h.').optional(),
       limit: limit(10, 100),
     }),
     answers: {
       200: {
-        description: 'The wakes, as many as asked for or about 4 MiB of them; none where the wait has ended.',
+        description: 'The wakes, up to `limit` or about 4 MiB; none if the wait timed out.',
         schema: z.object({
           items: z.array(wakeBody),
         }),
@@ -58,22 +56,22 @@ export const inboxOperations = {
     path: '/v1/inbox/{occurrence_id}/ack',
     chapter: 'inbox',
     rights: 'write',
-    summary: 'Acknowledge a wake, and report what came of it',
+    summary: 'Acknowledge a wake, and report its result',
     description:
-      'It is taken out of the inbox. With `ack: report`, `complete` or `fail` is the report. Who comes after its `hold` still may, also where another has taken it meanwhile: with `tries`, only who has it now.',
+      'Removes the wake from the inbox. For an alarm with `ack: report`, `complete` or `fail` is the report. A late acknowledgement, after `hold`, is accepted too; with `tries` it is not, if the wake was handed out again.',
     params: z.object({
       occurrence_id: plain().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
     }),
     body: z.strictObject({
-      complete: text('What came of it.', 64 * 1024).optional(),
+      complete: text('The result.', 64 * 1024).optional(),
       fail: text('Why it failed.', 64 * 1024).optional(),
       tries: z.int().min(1).optional().meta({
-        description: 'The wake’s `tries`: where it was handed out again since, it is refused (404).',
+        description: 'The `tries` of the wake. If it was handed out again since, the call fails (404).',
       }),
     }),
     bodyOptional: true,
     answers: {
-      200: { description: 'It is out of the inbox.', schema: z.object({ acknowledged: z.literal(true) }) },
+      200: { description: 'The wake is acknowledged.', schema: z.object({ acknowledged: z.literal(true) }) },
     },
     refusals: ['not_found'],
   }),
@@ -81,14 +79,14 @@ export const inboxOperations = {
 
 const defaultTarget = z.object({ target: targetSpec })
 
-/** The calls about the owner. */
+/** The calls about the owner's default target. */
 export const ownerOperations = {
   getOwnerTarget: operation({
     method: 'GET',
     path: '/v1/owner/target',
     chapter: 'owner',
     rights: 'read',
-    summary: 'Where your alarms go that name no target',
+    summary: 'Get your default target',
     answers: { 200: { description: 'The default target.', schema: defaultTarget } },
     refusals: ['not_found'],
   }),
@@ -97,8 +95,9 @@ export const ownerOperations = {
     path: '/v1/owner/target',
     chapter: 'owner',
     rights: 'write',
-    summary: 'Say where your alarms go that name no target',
-    description: 'Looked up when an alarm fires: one that is pending follows the change.',
+    summary: 'Set your default target',
+    description:
+      'The target of your alarms that name none. It is looked up when an alarm fires, so pending alarms follow a change.',
     body: z.strictObject({ target: targetSpec }),
     answers: { 200: { description: 'The default target.', schema: defaultTarget } },
     refusals: ['conflict'],
@@ -108,7 +107,7 @@ export const ownerOperations = {
     path: '/v1/owner/target',
     chapter: 'owner',
     rights: 'write',
-    summary: 'Have no default target any more',
+    summary: 'Remove your default target',
     answers: { 200: { description: 'Whether there was one.', schema: z.object({ removed: z.boolean() }) } },
   }),
 }

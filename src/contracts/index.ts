@@ -1,4 +1,4 @@
-/** What goes over the wire, written down once: the calls, their shapes, and how the library's words become them. */
+/** The wire format, defined once: the calls, their schemas, and the conversion to and from the library. */
 
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
 export {

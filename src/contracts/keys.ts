@@ -6,7 +6,7 @@ const rights = z
   .enum(['read', 'write', 'admin'])
   .meta({ description: '`write` includes `read`, `admin` both.' })
 
-/** A key as it may be shown: never its text. */
+/** A key without its secret part. */
 const keyView = z
   .object({
     id: z.string().meta({ description: 'Its public part.' }),
@@ -14,10 +14,10 @@ const keyView = z
     owner: z
       .string()
       .nullable()
-      .meta({ description: 'Null: it names the owner per request (`Wakeful-Owner`).' }),
+      .meta({ description: 'Null: each request names the owner (`Wakeful-Owner`).' }),
     rights,
     label: z.string(),
-    created_at: instant('When it was made.'),
+    created_at: instant('When it was created.'),
     created_by: z.string().nullable(),
     expires_at: z.string().nullable(),
     revoked_at: z.string().nullable(),
@@ -25,7 +25,7 @@ const keyView = z
   .meta({ id: 'Key' })
 
 const newKey = keyView
-  .extend({ key: z.string().meta({ description: 'The key itself, shown this once.' }) })
+  .extend({ key: z.string().meta({ description: 'The key itself. It is shown only once.' }) })
   .meta({ id: 'NewKey' })
 
 const keyId = z.object({
@@ -39,14 +39,14 @@ export const keyOperations = {
     path: '/v1/keys',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Make a key',
-    description: 'Its text is in this answer and nowhere else: what is stored is a hash.',
+    summary: 'Create a key',
+    description: 'The key is only in this response: the server stores a hash.',
     body: z.strictObject({
-      tenant: name('Whose; your own where nothing is said. `*` is every tenant, for operators.').optional(),
-      owner: text('Which owner; where nothing is said it names one per request.').optional(),
+      tenant: name('The tenant. Default: your own. `*` is every tenant, for operators.').optional(),
+      owner: text('The owner. Default: each request names one.').optional(),
       rights: rights.optional(),
       label: text('What it is for.').optional(),
-      expires_in: duration('How long it holds; for ever where nothing is said.').optional(),
+      expires_in: duration('When it expires. Default: never.').optional(),
     }),
     answers: { 201: { description: 'The key.', schema: newKey } },
     refusals: ['invalid_time'],
@@ -56,7 +56,7 @@ export const keyOperations = {
     path: '/v1/keys',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'The keys, without their texts',
+    summary: 'List the keys, without their secret parts',
     query: z.strictObject({ limit: limit(50), cursor }),
     answers: {
       200: {
@@ -70,9 +70,9 @@ export const keyOperations = {
     path: '/v1/keys/{id}/rotate',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Give a key another text',
+    summary: 'Replace the secret part of a key',
     params: keyId,
-    body: z.strictObject({ grace: duration('How long the former one holds still (0s).').optional() }),
+    body: z.strictObject({ grace: duration('How long the old one stays valid. Default: 0s.').optional() }),
     bodyOptional: true,
     answers: { 200: { description: 'The key.', schema: newKey } },
     refusals: ['not_found', 'already_ended', 'invalid_time', 'conflict'],
@@ -82,7 +82,7 @@ export const keyOperations = {
     path: '/v1/keys/{id}',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Revoke a key: within a second nobody gets in by it',
+    summary: 'Revoke a key, within a second',
     params: keyId,
     answers: { 200: { description: 'The key.', schema: keyView } },
     refusals: ['not_found', 'conflict'],

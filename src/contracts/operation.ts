@@ -1,22 +1,22 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../error.ts'
 
-/** What a key must be allowed to do for a call: `write` includes `read`, `admin` includes both. */
+/** The rights of a key that a call needs: `write` includes `read`, `admin` includes both. */
 export type Rights = 'read' | 'write' | 'admin'
 
-/** What a call answers with: JSON of a shape, or another type of content, or nothing. */
+/** A response: JSON of a schema, another type of content, or nothing. */
 export interface Answer {
   readonly description: string
   readonly schema?: z.ZodType
   readonly type?: string
 }
 
-/** A part of the API, in the order in which the reference tells it. */
+/** A chapter of the reference, in its order. */
 export type Chapter = 'alarms' | 'what happened' | 'events' | 'inbox' | 'owner' | 'operators'
 
 /**
- * One call of the API, written down once: the routes, the reference, the WebSocket's calls, the tools of MCP and the
- * client are made from it, or checked against it.
+ * One call of the API. The routes, the reference, the calls over WebSocket, the tools of MCP and the client are made from
+ * it, or checked against it.
  */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -29,32 +29,32 @@ export interface Operation {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodObject
-  /** Whether the body may be left out altogether. */
+  /** Whether the body may be omitted. */
   readonly bodyOptional?: boolean
-  /** Whether a secret address lets its holder in, without a key (`token` in the query). */
+  /** Whether `token` in the query, the secret part of an address, may replace the key. */
   readonly byToken?: boolean
-  /** Whether an edit may name the version it was made from (`If-Match`). */
+  /** Whether `If-Match` may name the version that an edit is based on. */
   readonly ifMatch?: boolean
   /**
-   * Whether the body's `idempotency_key` may come as a header (`Idempotency-Key`), as other services take it; `refused`
-   * where who sends it would count on it in vain: what to do instead. Other calls take no notice of it.
+   * Whether the header `Idempotency-Key` may replace the body's `idempotency_key`. `refused` says what to do instead, for
+   * calls where the header would have no effect that its sender could rely on. Other calls ignore it.
    */
   readonly idempotencyHeader?: true | { readonly refused: string }
-  /** Whether a one-time ticket in the query may stand for the key, and `Last-Event-ID` says where to go on. */
+  /** Whether a one-time ticket in the query may replace the key, and `Last-Event-ID` the cursor. */
   readonly acceptsTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>
-  /** What it may refuse with, beside what every call may. */
+  /** Its error codes, in addition to those of every call. */
   readonly refusals?: readonly ErrorCode[]
 }
 
-/** An operation, with its literal types kept. */
-export function operation<const O extends Operation>(given: O): O {
-  return given
+/** Defines an operation and keeps its literal types. */
+export function operation<const O extends Operation>(definition: O): O {
+  return definition
 }
 
 type Part<S> = S extends z.ZodType ? z.output<S> : Record<string, never>
 
-/** What a call is given: its parameters, its query and its body, checked. */
+/** The validated input of a call: its parameters, query and body. */
 export interface Input<O extends Operation> {
   readonly params: Part<O['params']>
   readonly query: Part<O['query']>

@@ -8,7 +8,7 @@ import { operation } from './operation.ts'
 const eventWireSchema = z
   .object({
     id: z.string(),
-    cursor: z.string().meta({ description: 'Its place in the log: `after` goes on behind it.' }),
+    cursor: z.string().meta({ description: 'Its position in the log, for `after`.' }),
     tenant: z.string(),
     type: z.string(),
     origin: z.enum(['caught', 'caused', 'derived', 'scheduled']),
@@ -22,35 +22,35 @@ const eventWireSchema = z
   })
   .meta({ id: 'Event' })
 
-/** The calls about what happened. */
+/** The calls that read what happened. */
 export const readOperations = {
   why: operation({
     method: 'GET',
     path: '/v1/alarms/{id}/why',
     chapter: 'what happened',
     rights: 'read',
-    summary: 'The whole story of an alarm, and what happens next',
+    summary: 'Get the whole story of an alarm, and what happens next',
     params: z.object({ id: plain().min(1).max(200) }),
     answers: {
       200: {
-        description: 'Its story, in order.',
+        description: 'The story, in order.',
         schema: z
           .object({
             id: z.string(),
             status,
             timezone: z.string(),
-            asked: z.string().meta({ description: 'What was asked, in words.' }),
+            asked: z.string().meta({ description: 'What was set, in words.' }),
             story: z.array(
               z.object({
                 at: instant('When.'),
                 type: z.string().meta({
                   description:
-                    'The type of the event it tells of. Two lines tell of no event of the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, which the log has recorded once.',
+                    'The type of its event. Two lines have no event in the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, since the log records only the first delivery.',
                 }),
                 text: z.string().meta({ description: 'In words.' }),
               }),
             ),
-            next: z.string().meta({ description: 'What happens next, or why nothing does.' }),
+            next: z.string().meta({ description: 'What happens next, or why nothing will.' }),
           })
           .meta({ id: 'Story' }),
       },
@@ -62,13 +62,13 @@ export const readOperations = {
     path: '/v1/history',
     chapter: 'what happened',
     rights: 'read',
-    summary: 'Alarms by what came of them, newest first',
+    summary: 'List alarms by outcome, newest first',
     query: z.strictObject({
       status: z.enum(HISTORY_STATUSES).optional().meta({
         description:
-          'As `stats` counts: `fired` awaits its report, `completed` includes what was just delivered.',
+          'As counted by `stats`: `fired` awaits a report, `completed` includes delivered alarms that need no report.',
       }),
-      target: text('Exactly this target.', 4_096).optional(),
+      target: text('The exact target.', 4_096).optional(),
       process: text('Another name for `target`.', 4_096).optional(),
       since,
       limit: limit(50),
@@ -82,15 +82,15 @@ export const readOperations = {
     path: '/v1/stats',
     chapter: 'what happened',
     rights: 'read',
-    summary: 'How many alarms, by what came of them',
+    summary: 'Count alarms by outcome',
     answers: {
       200: {
-        description: 'The figures.',
+        description: 'The counts.',
         schema: z
           .object({
             total: z.int(),
             pending: z.int(),
-            fired: z.int().meta({ description: 'Delivered, and the report is awaited.' }),
+            fired: z.int().meta({ description: 'Delivered, awaiting a report.' }),
             completed: z.int(),
             failed: z.int(),
             cancelled: z.int(),
@@ -106,7 +106,7 @@ export const readOperations = {
     path: '/v1/failed',
     chapter: 'what happened',
     rights: 'read',
-    summary: 'What failed or timed out, newest first',
+    summary: 'List alarms that failed or timed out, newest first',
     query: z.strictObject({ limit: limit(20), cursor }),
     answers: pageAnswer,
   }),
@@ -115,18 +115,16 @@ export const readOperations = {
     path: '/v1/events',
     chapter: 'events',
     rights: 'read',
-    summary: 'The log, oldest first, from a place on',
+    summary: 'Read the log, oldest first',
     query: z.strictObject({
-      after: text(
-        'A cursor, or `newest` for the end of the log. The beginning where nothing is said.',
-      ).optional(),
-      alarm_id: text('Of this alarm only.').optional(),
+      after: text('A cursor, or `newest` for the end of the log. Default: the beginning.').optional(),
+      alarm_id: text('Only events of this alarm.').optional(),
       limit: limit(50),
     }),
     answers: {
       200: {
         description:
-          'Events, as many as asked for or about 4 MiB of them, and where to go on: `next_cursor` is there also when nothing more has happened yet. An empty page is the end of the log.',
+          'Events, up to `limit` or about 4 MiB. `next_cursor` is present even at the end of the log, to continue later. An empty page is the end of the log.',
         schema: z.object({ items: z.array(eventWireSchema), next_cursor: z.string().nullable() }),
       },
     },
@@ -137,14 +135,14 @@ export const readOperations = {
     path: '/v1/events',
     chapter: 'events',
     rights: 'write',
-    summary: 'Append an event of your own',
+    summary: 'Append your own event',
     body: z.strictObject({
-      type: name('A dotted name, such as `order.paid`; not one of Wakeful’s own.'),
+      type: name('A dotted name, such as `order.paid`. Wakeful’s own types are reserved.'),
       subject: text('What it is about.').optional(),
       correlation_id: text('What it belongs to.').optional(),
-      data: z.unknown().optional().meta({ description: 'An object; it comes back byte for byte.' }),
+      data: z.unknown().optional().meta({ description: 'An object, returned byte for byte.' }),
     }),
-    answers: { 201: { description: 'It is in the log, with origin `caught`.', schema: eventWireSchema } },
+    answers: { 201: { description: 'The event, with origin `caught`.', schema: eventWireSchema } },
     refusals: ['payload_too_large'],
   }),
 }

@@ -5,19 +5,19 @@ import { pace } from './tenants.ts'
 
 const secret = z
   .object({
-    secret: z.string().meta({ description: 'As the Standard Webhooks libraries take it: `whsec_…`.' }),
+    secret: z.string().meta({ description: 'In the form of the Standard Webhooks libraries: `whsec_…`.' }),
     former: z
       .string()
       .nullable()
-      .meta({ description: 'The one before, while it signs too. Those before that may sign yet.' }),
-    former_until: instant('Until when it does.').nullable(),
+      .meta({ description: 'The previous secret, while it still signs. Older ones may still sign too.' }),
+    former_until: instant('Until when the previous secret signs.').nullable(),
   })
   .meta({ id: 'WebhookSecret' })
 
 const target = z.strictObject({
-  target: name('The target’s name, as alarms show it: a URL, a handler’s name.', 4_096),
+  target: name('The target as alarms name it: a URL or the name of a handler.', 4_096),
   kind: z.enum(['webhook', 'handler', 'inbox']).optional().meta({
-    description: '`webhook` for a URL, `handler` for a name, where nothing is said.',
+    description: 'Default: `webhook` for a URL, `handler` for a name.',
   }),
 })
 const pausedTarget = z.object({
@@ -27,14 +27,14 @@ const pausedTarget = z.object({
   catching_up: z.boolean(),
 })
 
-/** The calls about where fires go: signatures and pauses. */
+/** The calls about targets: signatures and pauses. */
 export const targetOperations = {
   webhookSecret: operation({
     method: 'GET',
     path: '/v1/webhooks/secret',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'The secret your tenant’s webhooks are signed with',
+    summary: 'Get the secret that signs your tenant’s webhooks',
     answers: { 200: { description: 'The secret.', schema: secret } },
   }),
   rotateWebhookSecret: operation({
@@ -42,9 +42,9 @@ export const targetOperations = {
     path: '/v1/webhooks/secret/rotate',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Sign with another secret; for 24 hours the former signs too',
+    summary: 'Replace the secret; the old one signs for another 24 hours',
     description:
-      'Each former one signs for its own 24 hours, also where another rotation follows: a repeat of a call whose answer was lost hurts no receiver. While ten sign, there is no more (409).',
+      'Each old secret signs for its own 24 hours, even if another rotation follows, so repeating a call whose response was lost is safe. At most ten old secrets sign at a time (409).',
     body: z.strictObject({}),
     bodyOptional: true,
     answers: { 200: { description: 'The secret.', schema: secret } },
@@ -55,7 +55,7 @@ export const targetOperations = {
     path: '/v1/targets/held',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'The targets that are paused, or being caught up with',
+    summary: 'List the targets that are paused or catching up',
     answers: { 200: { description: 'All of them.', schema: z.object({ items: z.array(pausedTarget) }) } },
   }),
   pauseTarget: operation({
@@ -63,11 +63,11 @@ export const targetOperations = {
     path: '/v1/targets/pause',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Pause a target: what is due there waits',
+    summary: 'Pause a target: its deliveries wait',
     description:
-      'Whoever’s alarms they are, however they spell its URL, and also where it is a default target: it needs a key of every tenant (`*`).',
+      'Affects the alarms of every tenant, all spellings of the URL, and uses as a default target. Needs a key of every tenant (`*`).',
     body: target,
-    answers: { 200: { description: 'It is paused.', schema: pausedTarget } },
+    answers: { 200: { description: 'The target is paused.', schema: pausedTarget } },
     refusals: ['conflict'],
   }),
   resumeTarget: operation({
@@ -75,9 +75,9 @@ export const targetOperations = {
     path: '/v1/targets/resume',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Resume a target: what waited is caught up with at a pace',
+    summary: 'Resume a target: waiting deliveries catch up at a limited rate',
     body: target.extend(pace.shape),
-    answers: { 200: { description: 'It goes on.', schema: pausedTarget } },
+    answers: { 200: { description: 'The target is resumed.', schema: pausedTarget } },
     refusals: ['not_found', 'conflict'],
   }),
 }

@@ -4,34 +4,34 @@ import { operation } from './operation.ts'
 
 const quotas = z
   .strictObject({
-    active_alarms: z.int().min(0).optional().meta({ description: 'Alarms that are still to fire.' }),
+    active_alarms: z.int().min(0).optional().meta({ description: 'Alarms that have yet to fire.' }),
     sets_per_second: z.number().positive().optional(),
     payload_bytes: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: 'Of payload, message, `target` and `on_failure` together.' }),
+      .meta({ description: 'Total of payload, message, `target` and `on_failure`.' }),
     concurrent_deliveries: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: 'Under way at a time, in each process for itself.' }),
+      .meta({ description: 'Concurrent deliveries, per process.' }),
     wakes_per_hour: z.int().min(1).optional().meta({
       description:
-        'Alarms first due within five minutes of being set, fires and retries: what an agent that wakes itself in a loop runs into.',
+        'Alarms due within five minutes of being set, fires and retries. It stops an agent that wakes itself in a loop.',
     }),
     min_interval: duration('The shortest period of a recurring alarm.').optional(),
   })
   .meta({ id: 'Quotas' })
 
-/** Bounds on what a tenant, or one owner, may use. What is absent has none. */
+/** The limits of a tenant, or of one owner. Without a value there is no limit. */
 export type Quotas = z.output<typeof quotas>
 
 const tenantView = z
   .object({
     tenant: z.string(),
     quotas,
-    owner_quotas: quotas.meta({ description: 'The same, of each single owner.' }),
+    owner_quotas: quotas.meta({ description: 'The quotas of each owner.' }),
     paused: z.boolean(),
     catching_up: z.boolean(),
   })
@@ -39,24 +39,24 @@ const tenantView = z
 
 const tenant = z.object({ tenant: name('The tenant.') })
 const oneTenant = { 200: { description: 'The tenant as it is now.', schema: tenantView } }
-/** How fast what waited is caught up with. */
+/** The rate of catching up after a pause. */
 export const pace = z.strictObject({
   per_second: z
     .int()
     .min(1)
     .max(100_000)
     .optional()
-    .meta({ description: 'How many of those that waited start per second (100).' }),
+    .meta({ description: 'Waiting deliveries that start per second. Default: 100.' }),
 })
 
-/** The calls about tenants and targets. */
+/** The calls about tenants. */
 export const tenantOperations = {
   listTenants: operation({
     method: 'GET',
     path: '/v1/tenants',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'The tenants that have settings of their own',
+    summary: 'List the tenants with settings',
     query: z.strictObject({ limit: limit(50), cursor }),
     answers: {
       200: {
@@ -70,9 +70,9 @@ export const tenantOperations = {
     path: '/v1/tenants/{tenant}',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'A tenant’s settings',
+    summary: 'Get the settings of a tenant',
     description:
-      'One of which nothing was ever said has empty ones. A tenant that is not yours is not found, but by a key of every tenant (`*`).',
+      'A tenant without settings has empty ones. Other tenants are not found, except with a key of every tenant (`*`).',
     params: tenant,
     answers: oneTenant,
     refusals: ['not_found'],
@@ -82,9 +82,8 @@ export const tenantOperations = {
     path: '/v1/tenants/{tenant}',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Set a tenant’s quotas',
-    description:
-      'What is left out has no bound but the server’s own defaults. Needs a key of every tenant (`*`).',
+    summary: 'Set the quotas of a tenant',
+    description: 'Omitted quotas have the defaults of the server. Needs a key of every tenant (`*`).',
     params: tenant,
     body: z.strictObject({ quotas: quotas.optional(), owner_quotas: quotas.optional() }),
     answers: oneTenant,
@@ -95,7 +94,7 @@ export const tenantOperations = {
     path: '/v1/tenants/{tenant}/pause',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Pause a tenant: what comes due waits',
+    summary: 'Pause a tenant: its deliveries wait',
     params: tenant,
     body: z.strictObject({}),
     bodyOptional: true,
@@ -107,7 +106,7 @@ export const tenantOperations = {
     path: '/v1/tenants/{tenant}/resume',
     chapter: 'operators',
     rights: 'admin',
-    summary: 'Resume a tenant: what waited is caught up with at a pace',
+    summary: 'Resume a tenant: waiting deliveries catch up at a limited rate',
     params: tenant,
     body: pace,
     bodyOptional: true,

@@ -14,7 +14,7 @@ const TEXT_MAX = 4_000
 const SEARCHED_MAX = 4 * TEXT_MAX
 const CAUSES_MAX = 3
 
-/** A value as it may be logged: bounded, errors as plain fields, and nothing secret in any text of it. */
+/** A value for the log: bounded, with errors as plain fields, and without secrets in any of its texts. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactedText(value)
   if (typeof value === 'bigint') return String(value)
@@ -26,19 +26,19 @@ export function redacted(value: unknown, depth = 0): unknown {
     if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((each) => redacted(each, depth + 1))
     return fields(value, depth)
   } catch {
-    // A value may trap every question about it; a log must outlive it.
-    return '(cannot be shown)'
+    // A proxy can throw on every access. Logging must not fail.
+    return '(cannot be logged)'
   }
 }
 
 function fields(value: object, depth: number): Record<string, unknown> {
-  const shown: Record<string, unknown> = {}
+  const clean: Record<string, unknown> = {}
   for (const [name, each] of Object.entries(value).slice(0, ITEMS_MAX)) {
     const isSecret =
       SECRET_FIELDS.has(name.toLowerCase().replaceAll('_', '-')) && each !== null && each !== undefined
-    shown[redactedText(name)] = isSecret ? HIDDEN : redacted(each, depth + 1)
+    clean[redactedText(name)] = isSecret ? HIDDEN : redacted(each, depth + 1)
   }
-  return shown
+  return clean
 }
 
 function errorFields(error: Error, depth: number): Record<string, unknown> {
@@ -48,26 +48,26 @@ function errorFields(error: Error, depth: number): Record<string, unknown> {
     name: redactedText(error.name),
     message: redactedError(error),
     ...(typeof code === 'string' && { code: redactedText(code) }),
-    // What Wakeful itself refuses says in its message all there is to know.
+    // The message of a WakefulError says everything; a stack would only add noise.
     ...(error.name !== 'WakefulError' &&
       typeof error.stack === 'string' && { stack: redactedText(error.stack) }),
     ...(cause !== undefined && { cause }),
   }
 }
 
-/** A text as it may be logged: bounded, and nothing secret in it. */
-export function redactedText(given: string): string {
-  // Cut last: half an address does not show any more that the rest of it is a password. What is searched is bounded too.
-  const clean = withoutSecrets(given.length > SEARCHED_MAX ? wholeWords(given) : given)
+/** A text for the log: bounded, and without secrets. */
+export function redactedText(text: string): string {
+  // Cut last: in half a URL, a password would no longer be recognised. The text that is searched is bounded too.
+  const clean = withoutSecrets(text.length > SEARCHED_MAX ? wholeWords(text) : text)
   return clean.length > TEXT_MAX ? `${clean.slice(0, TEXT_MAX)}…` : clean
 }
 
-/** The message of anything thrown, as it may be logged. */
+/** The message of anything thrown, for the log. */
 export function redactedError(thrown: unknown): string {
   return redactedText(errorText(thrown, Number.MAX_SAFE_INTEGER))
 }
 
-function wholeWords(given: string): string {
-  const cut = given.slice(0, SEARCHED_MAX)
+function wholeWords(text: string): string {
+  const cut = text.slice(0, SEARCHED_MAX)
   return `${cut.slice(0, Math.max(0, cut.lastIndexOf(' ')))} …`
 }

@@ -1,3 +1,3 @@
-/** Texts as they may be shown or logged: nothing secret is left in them. */
+/** Removes secrets from what is printed or logged. */
 export { redacted, redactedError, redactedText } from './deep.ts'
-export { withoutPasswords } from './passwords.ts'
+export { withoutPasswords } from './secrets.ts'

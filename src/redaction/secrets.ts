@@ -1,14 +1,12 @@
-import { withoutPasswords } from './passwords.ts'
-
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 const HIDDEN = '…'
 
-/** What every secret that is known here stands beside: most texts have nothing of it, and are let through at once. */
+/** Every known secret stands next to one of these. Most texts have none of them and need no further search. */
 const SUSPECT = /w[kft]_|whsec_|:\/\/|[?&]|bearer|basic|authorization|cookie|x-api-key/i
 
 /**
- * A text as it may be logged: without API keys, webhook secrets, tickets, credentials of headers, and passwords of
- * addresses. A key keeps its public id, which says whose it was and opens nothing.
+ * A text without API keys, webhook secrets, tickets, credentials in headers, and passwords in URLs. A key keeps its public
+ * id, which identifies it and grants nothing.
  */
 export function withoutSecrets(text: string): string {
   if (!SUSPECT.test(text)) return text
@@ -25,4 +23,21 @@ export function withoutSecrets(text: string): string {
       )
       .replace(/([?&](?:ticket|token|key|secret|access_token|signature)=)[^\s&"'\\]+/gi, `$1${HIDDEN}`),
   )
+}
+
+/** The URL in help texts, which has no real password. */
+const EXAMPLE = '://user:password@'
+
+/** A text without the passwords of the URLs in it. */
+export function withoutPasswords(text: string): string {
+  return text.replace(/\S+/g, withoutPassword).replace(/([?&]password=)[^\s&"']*/gi, '$1…')
+}
+
+/** A password ends at the last @ of its word. Searching for that once keeps this linear, however many URLs seem to begin. */
+function withoutPassword(word: string): string {
+  const end = word.lastIndexOf('@')
+  const user = end === -1 ? null : /:\/\/[^:@/]*:/.exec(word)
+  if (user === null || user.index + user[0].length > end) return word
+  if (word.slice(user.index, end + 1) === EXAMPLE) return word
+  return `${word.slice(0, user.index)}${user[0]}…${word.slice(end)}`
 }

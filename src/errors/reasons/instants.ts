@@ -33,7 +33,7 @@ export const INSTANT_REASONS = {
     'invalid_time',
     () => 'An instant must be a Date, a Temporal.Instant or an ISO string with offset.',
   ),
-  'instant.invalid_date': reason('invalid_time', () => 'The Date is invalid: its time is NaN.'),
+  'instant.invalid_date': reason('invalid_time', () => 'The Date is invalid. Use one with a valid time.'),
   'instant.unix_in_milliseconds': reason<{ value: string }>(
     'invalid_time',
     ({ value }, words) =>

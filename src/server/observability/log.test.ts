@@ -168,7 +168,7 @@ describe('a line of the log', () => {
     circle.self = circle
     log.error(trap, { trap, circle, big: 2n ** 64n, many: Array.from({ length: 1_000 }, () => 'x') })
     const [line] = parsed()
-    expect(line).toMatchObject({ trap: '(cannot be shown)', big: '18446744073709551616' })
+    expect(line).toMatchObject({ trap: '(cannot be logged)', big: '18446744073709551616' })
     expect(line!.many).toHaveLength(100)
   })
 })
