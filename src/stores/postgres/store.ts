@@ -55,7 +55,7 @@ import { isKeyed, reviewSelected, UserTransactions, Writers } from './writes/ind
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions, ShardedOptions {
-  /** Shards per pool (64); fixed when the tables are made. */
+  /** Shards per pool (64); fixed when the tables are created. */
   readonly shards?: number
 }
 
@@ -72,7 +72,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
 }
 
-/** The store in a PostgreSQL database: many processes, each the owner of some shards. */
+/** The store in a PostgreSQL database, for many processes, each of which owns some shards. */
 export class PostgresStore extends PostgresRecords implements Store {
   readonly #protocol: ShardedProtocol
   readonly #context: StoreContext
@@ -120,12 +120,12 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.#protocol.heartbeatMs
   }
 
-  /** The time by which alarms fire: the database's own, as this process knows it. */
+  /** The time by which alarms fire: the database's, as measured by this process. */
   get clock(): Clock {
     return this.#protocol.clock
   }
 
-  /** Measures the clock and reads the calendars, before anything else is done. */
+  /** Measures the clock and reads the calendars, before anything else. */
   async open(): Promise<this> {
     await this.#protocol.open()
     await this.readCalendars()
@@ -231,12 +231,12 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.#editCalendars((session) => removeCalendar(session, tenant, name))
   }
 
-  /** Writes a batch of an export's lines; what is here already is passed over. */
+  /** Writes a batch of an export's lines; skips rows that exist. */
   import(lines: readonly PortableRow[], context: Context): Promise<number> {
     return this.guard(() => importBatch((work) => this.#write(work), lines, context))
   }
 
-  /** Everything as it stands at this moment, line by line. */
+  /** Everything as of this moment, line by line. */
   export(): AsyncGenerator<PortableLine> {
     return exportLines(this.database, this.clock.now())
   }
@@ -259,7 +259,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     await this.database.close()
   }
 
-  /** Without those that were lost, if that was it; else one by one. */
+  /** Without the lost leases, if they were the reason; otherwise one by one. */
   async #settleCarefully(outcomes: Outcomes, thrown: unknown): Promise<SettleResult> {
     if (thrown instanceof LostLeases) {
       try {
@@ -271,12 +271,12 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.#write((batch) => settleApart(batch, outcomes))
   }
 
-  /** Runs work in a transaction, notifies others of what it wrote, and notes it when it is committed. */
+  /** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */
   #write<T>(work: (batch: WriteBatch) => Promise<T>): Promise<T> {
     return inWriteBatch(this.database, this.#context, work, this.#noteWrites)
   }
 
-  /** Edits the calendars, notifies the others, and reads them itself before it answers. */
+  /** Edits the calendars, notifies other processes, and reads them again before it returns. */
   async #editCalendars<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const answer = await this.guard(() =>
       this.#write(async (batch) => {
@@ -307,7 +307,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     this.#growth.note(writes.rows)
   }
 
-  /** Those who decide by a calendar compare versions: to be late here only makes a preview old. */
+  /** Decisions compare the versions of calendars, so a late read here only makes a preview old. */
   #rereadCalendars(): void {
     void this.readCalendars().catch(() => {})
   }

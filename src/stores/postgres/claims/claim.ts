@@ -31,13 +31,13 @@ const ID = TIMER_COLUMNS.indexOf('id')
 const SHARD = TIMER_COLUMNS.indexOf('shard')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
-/** What a claim came to before its commit; what it will deliver is known when the batches are recorded. */
+/** A claim before its commit; the timers to deliver are known when the batches are recorded. */
 type Pending = Omit<ClaimResult, 'timers'> & { readonly timers: Promise<readonly ClaimedTimer[]> }
 
 /**
- * Claims what is due: checks and locks the shards, then, in a statement that begins after that, reads what is due, decides,
- * and records the batch as in flight. A statement that began before would not see an edit it had to wait for. What needs
- * no delivery is settled here and now.
+ * Claims due timers: locks the shards and proves ownership; then, in a later statement, reads what is due, decides,
+ * and records the batch as in flight. A statement that began before the lock would not see an edit that it had to
+ * wait for. Timers that need no delivery are settled here.
  */
 export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pending> {
   const { session } = batch
@@ -46,7 +46,7 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, passedLocked } = await withoutLocked(session, rows, work.request)
   const { ready, cutShort, hasPassed } = await decideAll(batch, free, work)
-  // Priority orders what is due together; the due index keeps leading with time.
+  // Priority orders what is due together; the due index leads with time.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const timers = recordInFlight(session, work, ready)
   timers.catch(() => {})
@@ -55,7 +55,7 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
     timers,
     lost: own.lost,
     busy: own.busy,
-    // What was passed is still due: it must not be believed that nothing is.
+    // Timers that were passed over are still due.
     more: due.more || cutShort || hasPassed,
     passedLocked,
     next,
@@ -64,7 +64,7 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
   }
 }
 
-/** What is due, and when the next comes: of everybody in these shards, or only what a fair scan has found. */
+/** What is due, and the next wake of each shard; or only what a fair scan has found. */
 async function scan(session: Session, work: ClaimWork): Promise<{ next: NextWakes; due: DueScan }> {
   const { leases, request, bounds, fair } = work
   if (fair !== null) return { next: new Map(), due: await readFair(session, fair, request) }
@@ -110,18 +110,18 @@ interface Ready {
 interface Triaged {
   readonly ready: Ready[]
   readonly cutShort: boolean
-  /** Whether something is due and was left as it is. */
+  /** Whether a due timer was left as it is. */
   readonly hasPassed: boolean
 }
 
-/** Decides about each row. What cannot be decided is set aside, so that the rest go on. */
+/** Decides each row. A row that cannot be decided is quarantined, and the rest go on. */
 async function decideAll(batch: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const ready: Ready[] = []
   let left = rows
   let looked = 0
   let hasPassed = false
   while (left.length > 0) {
-    // An alarm's second timer is decided about when what came of its first is written.
+    // An alarm's second timer is decided after the change of its first is written.
     const met = new Set<Serial>()
     const now: Values[] = []
     const later: Values[] = []
@@ -141,13 +141,13 @@ async function decideAll(batch: WriteBatch, rows: readonly Values[], work: Claim
     await batch.flush()
     const ids = later.map((row) => row[ID] as Serial)
     const again = new Map((await batch.session.rows(sql.timersById, ids)).map((row) => [row[ID], row]))
-    // What has changed since is found again by the next look.
+    // A timer that has changed since is found by the next scan.
     left = later.filter((row) => again.get(row[ID])?.[VERSION] === row[VERSION])
   }
   return { ready, cutShort: false, hasPassed }
 }
 
-/** One row that is undone alone when it cannot be written, and quarantined with the reason. */
+/** Decides one row in a savepoint; if it cannot be written, only it is rolled back and quarantined. */
 async function roundOneByOne(batch: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const { session } = batch
   await session.plain('SAVEPOINT one_by_one')
@@ -202,7 +202,7 @@ interface Round {
   hasPassed: boolean
 }
 
-/** An alarm to fire, or why it cannot be read; with how many of its occurrences are open. */
+/** An alarm to fire, or why it cannot be read; with the number of its open occurrences. */
 interface ToFire {
   readonly alarm: StoredAlarm | CorruptRow
   readonly openCount: number
@@ -245,8 +245,8 @@ function decideOne(
 }
 
 /**
- * Whether it would wait for an occurrence that is open: that one may be settled at this very moment, by somebody who
- * has seen nothing queued behind it, and then nobody would ever let it go (promise: at-least-once).
+ * Whether it would wait for an open occurrence. That one may be settling now in a transaction that has seen nothing
+ * queued, and then nothing would ever release this one (promise: at-least-once). So its timers are locked first.
  */
 function isQueued(decision: Decision): boolean {
   return (
@@ -254,7 +254,7 @@ function isQueued(decision: Decision): boolean {
   )
 }
 
-/** Decides again about those whose alarm's other timers had to be looked up, with these kept from changing. */
+/** Decides again where the alarm's other timers are needed, with those locked. */
 async function decideLooking(batch: WriteBatch, round: Round, request: ClaimRequest): Promise<void> {
   if (round.looks.length === 0) return
   const seqs = round.looks.map(({ alarm }) => alarm.seq).sort(bySerial)
@@ -265,7 +265,7 @@ async function decideLooking(batch: WriteBatch, round: Round, request: ClaimRequ
   for (const { row, found: before, alarm } of round.looks) {
     try {
       const others = found.get(alarm.seq)?.timers ?? []
-      // What has changed since is found again by the next look.
+      // A timer that has changed since is found by the next scan.
       if (!others.some(({ id, version }) => id === row[ID] && version === row[VERSION])) continue
       const open = others.filter(({ kind, generation }) => kind !== 'due' && generation === alarm.generation)
       const decision = request.triage({ ...before, others, openCount: open.length })
@@ -290,7 +290,7 @@ function carryOut(
   if (decision.kind === 'pass') round.hasPassed = true
 }
 
-/** Records the batch as in flight, one row per shard; its answer comes with the commit. */
+/** Records the batch as in flight, one row per shard. The answer comes with the commit. */
 async function recordInFlight(
   session: Session,
   { leases, request }: ClaimWork,

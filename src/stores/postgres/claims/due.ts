@@ -9,7 +9,7 @@ const SHARD = TIMER_COLUMNS.indexOf('shard')
 const WAKE_AT = TIMER_COLUMNS.indexOf('wake_at')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 const LOCKED = TIMER_COLUMNS.length
-/** Read of each shard beyond its even part: the most overdue of all come first, wherever they are. */
+/** Rows read per shard beyond an even share: the most overdue of all shards come first. */
 const SPREAD = 1.25
 const PER_SHARD_MORE = 8
 
@@ -24,11 +24,11 @@ export interface DueScan {
   readonly rows: readonly Values[]
   /** Whether more is due than was read. */
   readonly more: boolean
-  /** Everything that was read, by shard and in order, also what is in flight. */
+  /** All rows that were read, by shard and in order, including those in flight. */
   readonly found: ReadonlyMap<number, readonly Values[]>
 }
 
-/** Reads what is due in shards that are locked already, without what is in flight. */
+/** Reads due rows of locked shards, without those in flight. */
 export async function readDue(
   session: Session,
   shards: readonly number[],
@@ -39,7 +39,7 @@ export async function readDue(
   const count = Math.max(1, shards.length)
   const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
   const isFree = (row: Values) => !inFlight.has(row[ID] as Serial, row[VERSION] as number)
-  // Mostly what is in flight lies before the bound where the scan begins. Where it does not, the scan becomes wider.
+  // Timers in flight are usually before the lower bound where the scan starts. If not, the scan reads more rows.
   const inFlightPerShard = Math.ceil((1.5 * inFlight.size) / count) + PER_SHARD_MORE
   const scan = async (more: number) => {
     const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : inFlight.size)]
@@ -60,7 +60,7 @@ export async function readDue(
   return isCrowded ? (await scan(inFlight.size)).due : due
 }
 
-/** Everything that was read, by shard and in order. */
+/** All rows that were read, by shard and in order. */
 export function scannedTimers({ found }: DueScan): Map<number, readonly ScannedTimer[]> {
   const scanned = new Map<number, readonly ScannedTimer[]>()
   for (const [shard, rows] of found) {
@@ -75,15 +75,15 @@ export function scannedTimers({ found }: DueScan): Map<number, readonly ScannedT
   return scanned
 }
 
-/** What is due and free, and whether something due is locked by a transaction that is still open. */
+/** Due rows that are free, and whether a due one is locked by an open transaction. */
 export interface Unlocked {
   readonly rows: readonly Values[]
   readonly passedLocked: boolean
 }
 
 /**
- * Leaves out what an open transaction is about to change: a cancel that came in time and is yet to commit must win. Rows
- * that were locked once are read anew, since whoever locked them may have changed them.
+ * Leaves out rows that an open transaction has locked: a cancel that came in time and is not committed yet must win.
+ * Rows that were locked before are read again, because that transaction may have changed them.
  */
 export async function withoutLocked(
   session: Session,

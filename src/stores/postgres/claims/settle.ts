@@ -43,7 +43,10 @@ export interface Outcomes {
   readonly context: Context
 }
 
-/** Thrown where outcomes were written in the hope that all leases hold: they are undone, and written without these. */
+/**
+ * Thrown when a lease was lost after the outcomes were written: the transaction is rolled back and run again without
+ * it.
+ */
 export class LostLeases extends Error {
   override readonly name = 'LostLeases'
   readonly leases: readonly Lease[]
@@ -55,8 +58,8 @@ export class LostLeases extends Error {
 }
 
 /**
- * Writes outcomes all at once: void for a lost lease (promise: fenced), skipped for a timer that has moved on. A throw
- * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
+ * Writes outcomes in one transaction: void for a lost lease (promise: fenced), skipped for a timer that has moved on.
+ * An error that is not the store's means that one outcome cannot be written: the caller then writes them one by one.
  */
 export async function settleTogether(
   batch: WriteBatch,
@@ -69,13 +72,13 @@ export async function settleTogether(
     settlements.filter(({ lease }) => !lost.includes(lease)),
   )
   const decided = own.map((settlement) => decide(settlement, context))
-  // In one round trip: mostly no lease is lost. The shards are held before the first row is touched.
+  // In one round trip: a lost lease is rare. The shards are locked before the first row is written.
   const [lostSince, written] = await Promise.all([lostLeases(batch, own), writeClaimed(batch, decided)])
   if (lostSince.length > 0) throw new LostLeases([...lost, ...lostSince])
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement
-    // Once for each: an outcome may come twice in one batch, and beside that of the next attempt at the same timer.
+    // Once per timer: a batch may have an outcome twice, or together with that of the next attempt.
     if (change !== null && written.get(timer.id) === timer.version && written.delete(timer.id))
       applyRest(batch.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
@@ -97,7 +100,7 @@ async function withNewestCalendars(
   return settlements.map((settlement, index) => ({ ...settlement, alarm: alarms[index]! }))
 }
 
-/** Writes outcomes one by one, so that the one which cannot be written is set aside and holds nobody up. */
+/** Writes outcomes one by one, so that one that cannot be written is quarantined and the rest go on. */
 export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
   const { settlements, batches, context } = outcomes
   const lost = await lostLeases(batch, settlements)
@@ -120,7 +123,7 @@ function removeSettledBatches(batch: WriteBatch, batches: readonly InFlightBatch
     )
 }
 
-/** Writes what came of one timer; when that fails, all of it is undone and the row is quarantined with the reason. */
+/** Writes the outcome of one timer in a savepoint; if that fails, it is rolled back and the row is quarantined. */
 async function apart(
   batch: WriteBatch,
   row: Values,
@@ -147,7 +150,7 @@ async function apart(
   await session.plain('RELEASE apart')
 }
 
-/** Takes hold of the shards these outcomes are under; answers the leases that are no longer theirs. */
+/** Locks the shards of these outcomes; returns the leases that are lost. */
 async function lostLeases(batch: WriteBatch, settlements: readonly Settlement[]): Promise<Lease[]> {
   const leases = [...new Set(settlements.map(({ lease }) => lease))]
   if (leases.length === 0) return []
@@ -163,7 +166,7 @@ async function lostLeases(batch: WriteBatch, settlements: readonly Settlement[])
 
 interface Decided {
   readonly settlement: Settlement
-  /** Null where the alarm's other timers must be looked at first. */
+  /** Null where the alarm's other timers are needed. */
   readonly change: Change | null
 }
 
@@ -172,7 +175,7 @@ function decide(settlement: Settlement, context: Context): Decided {
   return { settlement, change: settle({ alarm, timer, others: null }, delivery, context) }
 }
 
-/** Moves or removes the timers themselves, those that are still as they were taken; answers at which version each was. */
+/** Moves or removes the timers that are still at the version that was claimed; returns the versions. */
 async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
   const removed: [Serial, number][] = []
   const moved: (readonly (string | Serial | null)[])[] = []
@@ -193,7 +196,7 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
   return new Map([...gone, ...gone2].map(([id, version]) => [id as Serial, version as number]))
 }
 
-/** What came of one timer. */
+/** The outcome of one timer. */
 export interface Delivered {
   readonly id: Serial
   readonly version: number
@@ -201,8 +204,8 @@ export interface Delivered {
 }
 
 /**
- * The slow way: something changed during the delivery, or the decision needs the alarm's other timers. Those are locked,
- * so that two that end together do not each take the other for still open. Answers how many had moved on.
+ * The slow path: the alarm changed during the delivery, or the decision needs its other timers. They are locked, so
+ * that two occurrences that end together do not each see the other as open. Returns the number of stale outcomes.
  */
 async function settleLooking(
   batch: WriteBatch,
@@ -213,7 +216,7 @@ async function settleLooking(
   let stale = 0
   let left = delivered
   while (left.length > 0) {
-    // What was gathered before must be seen; the statements below begin after it.
+    // The statements below must see what was collected before.
     await batch.flush()
     const rows = await session.rows(
       sql.timersById,
@@ -254,11 +257,14 @@ function settleLocked(
   const change = settle({ alarm, timer, others }, delivery, context)
   if (change === null) return
   apply(batch.writes, alarm, others, change, context)
-  // Its target may have changed during the delivery: what is left of it follows now.
+  // If the target changed during the delivery, the remaining timers move to its shard now.
   if (timer.edited) batch.writes.retarget(alarm, others)
 }
 
-/** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */
+/**
+ * Counts what a former holder may have delivered as an attempt, so that a handler that kills its process is not
+ * retried for ever.
+ */
 export async function recoverInFlight(
   batch: WriteBatch,
   shards: readonly number[],
@@ -270,7 +276,7 @@ export async function recoverInFlight(
   const inFlight = inFlightIn(rows)
   const ids = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(([id]) => id))
   for (const row of await batch.session.rows(sql.timersById, [...ids])) {
-    // One by one: one that cannot be written must not keep the shard from being taken over.
+    // One by one: a row that cannot be written must not block the takeover of its shard.
     if (inFlight.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
   }
   batch.session.send(

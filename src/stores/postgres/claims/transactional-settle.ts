@@ -7,8 +7,8 @@ import * as sql from '../sql/index.ts'
 import { LostLeases, settleTogether } from './settle.ts'
 
 /**
- * A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. From here
- * on a takeover waits for the commit, and ends it no more.
+ * The handler may take long, but its settle locks the shard, and an idle one must not block a takeover. From here on,
+ * a takeover waits for the commit instead of ending the transaction.
  */
 const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; SET LOCAL application_name TO DEFAULT`
 
@@ -16,13 +16,13 @@ const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRAN
 export interface TransactPorts {
   readonly database: Database
   readonly storeContext: StoreContext
-  /** Told of what was written, or may have been. */
+  /** Called with the batch that was written, or may have been. */
   readonly note: (batch: WriteBatch) => void
 }
 
 /**
- * Runs a handler's work in a transaction of its own, which commits with its settlement, or not at all. The shard is
- * locked only by the settle at its end, so that long work holds nobody up.
+ * Runs a handler in its own transaction, which commits together with the settlement. The shard is locked only by the
+ * settle at the end, so that a long handler blocks nothing.
  */
 export function transact(
   { database, storeContext, note }: TransactPorts,
@@ -57,7 +57,7 @@ export function transact(
     try {
       await commit(session)
     } finally {
-      // Also where its answer is lost: it may have been carried out.
+      // Also if the answer is lost: the commit may have happened.
       note(batch)
     }
     return settled

@@ -1,9 +1,9 @@
 import type { Lease, WaitingFilter } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
-/** The statements about what waits, for its handler or because it is paused. */
+/** The statements about timers that wait for a handler, or are paused by an operator. */
 export const WAITING_QUERIES = {
-  /** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
+  /** `waiting` is checked again in the row itself: a pause that this waited for may have parked it. */
   releaseUnhandled: `UPDATE wakeful.timers SET wake_at = scheduled_for
   WHERE waiting = 'handler' AND id IN (
     SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
@@ -13,7 +13,7 @@ export const WAITING_QUERIES = {
     LIMIT $5::bigint)`,
   releaseTenant: releaseBy('tenant'),
   releaseTarget: releaseBy('target'),
-  /** From name to name, past all that is paused under each. */
+  /** Steps from target to target, over all paused timers of each. */
   targets: `WITH RECURSIVE paused (shard, target) AS (
     SELECT shard, (SELECT t.target FROM wakeful.timers t
       WHERE t.shard = l.shard AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
@@ -24,7 +24,7 @@ export const WAITING_QUERIES = {
   SELECT target FROM paused WHERE target IS NOT NULL LIMIT $2::bigint`,
 } as const
 
-/** The longest paused first. They forget that they were paused: what is missed by now is judged as after a standstill. */
+/** The longest paused first. `waiting` is cleared, so that the misfire policy applies to them. */
 function releaseBy(by: 'tenant' | 'target'): string {
   return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL
   WHERE waiting = 'operator_pause' AND id = ANY(ARRAY(
@@ -35,7 +35,7 @@ function releaseBy(by: 'tenant' | 'target'): string {
     ORDER BY t.scheduled_for LIMIT $5::bigint))`
 }
 
-/** Lets what waited be due again, as far as these leases hold; answers how many did. */
+/** Requeues waiting timers in the shards of these leases; returns how many. */
 export function releaseWaiting(
   session: Session,
   leases: readonly Lease[],
@@ -54,7 +54,7 @@ function releaseQuery(which: WaitingFilter): readonly [query: string, name: stri
   return [WAITING_QUERIES.releaseTarget, which.pausedTarget]
 }
 
-/** The names of targets under which anything is paused in these shards. */
+/** The targets with paused timers in these shards. */
 export async function pausedTargets(
   session: Session,
   leases: readonly Lease[],

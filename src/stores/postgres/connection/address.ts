@@ -2,18 +2,18 @@ import pg from 'pg'
 import { display, WakefulError } from '../../../error.ts'
 import { closest } from '../../../time/index.ts'
 
-/** A database's address, and what the URL says beside it. */
+/** A database's address, and Wakeful's own parameters of its URL. */
 export interface Address {
-  /** Without what is Wakeful's own. */
+  /** The URL without Wakeful's own parameters. */
   readonly url: URL
   readonly schema: string
-  /** Whether a pooler stands in between; null where it is to be found out. */
+  /** Whether a pooler is in between; null to detect it. */
   readonly pooler: boolean | null
-  /** Whether statements are prepared under names; null where that follows from the pooler. */
+  /** Whether to use named prepared statements; null to decide by the pooler. */
   readonly prepare: boolean | null
 }
 
-/** What `pg` reads of a URL's parameters, and what others' URLs carry that it may well ignore. */
+/** The URL parameters that `pg` reads, and those of other clients that it can ignore. */
 const KNOWN: readonly string[] = [
   'user', 'password', 'host', 'port', 'application_name', 'fallback_application_name', 'client_encoding', 'options',
   'ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'statement_timeout',
@@ -21,11 +21,11 @@ const KNOWN: readonly string[] = [
   'connect_timeout', 'channel_binding', 'target_session_attrs', 'gssencmode',
 ] // biome-ignore format: a list
 const OWN: readonly string[] = ['schema', 'pooler', 'prepare']
-/** All of them mean the same to `pg` 8, which warns of all but the last: its next version may read them otherwise. */
+/** `pg` 8 treats these alike and warns of all but the last: its next version may treat them differently. */
 const VERIFIED: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 const SSL_MODES: readonly string[] = ['disable', 'no-verify', ...VERIFIED]
 
-/** Reads a URL, and takes out of it what is not for the server. */
+/** Parses a URL, and removes what is not for the server. */
 export function addressOf({ url: text, schema }: { url: string; schema?: string | undefined }): Address {
   const url = parsed(text)
   refuseUnknown(url)
@@ -40,7 +40,7 @@ export function addressOf({ url: text, schema }: { url: string; schema?: string 
   return { url, schema: named, pooler: choice(url, 'pooler'), prepare: choice(url, 'prepare') }
 }
 
-/** Nothing of a URL that cannot be read is told, nor kept as the cause: a password may be anywhere in it. */
+/** No part of an invalid URL is shown, nor kept as the cause: a password may be anywhere in it. */
 function parsed(text: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^[a-z]+:\/\//i.test(text)) {
@@ -88,8 +88,8 @@ function choice(url: URL, name: string): boolean | null {
 }
 
 /**
- * Whether a pooler answers in the server's stead. One that hands its connections around cannot tell its client the
- * process of a server's, and so makes a number up.
+ * Whether a pooler answers instead of the server. One that shares server connections cannot tell its client the
+ * server's process id, and makes one up.
  */
 export async function hasPooler(url: URL, connectTimeoutMs: number): Promise<boolean> {
   const client = new pg.Client({

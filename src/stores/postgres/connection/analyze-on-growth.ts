@@ -7,13 +7,13 @@ const TABLES = ['alarms', 'timers', 'outcomes', 'events', 'idempotency_keys'].ma
   (table) => `wakeful.${table}`,
 )
 const ANALYZE = `ANALYZE ${TABLES.join(', ')}`
-/** How many alarms there were when their table was last looked at. */
+/** The number of alarms when their table was last analyzed. */
 const KNOWN = `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'wakeful.alarms'::regclass`
 
 /**
- * Has the tables looked at again when they have grown tenfold. A plan is kept until then, and one that was made for an
- * empty table reads all of a full one: autovacuum, which would look too, comes by once a minute at best. To look takes up
- * to a second of the server's time, so a process that starts on tables that are known to be full does not ask for it.
+ * Runs ANALYZE when the tables have grown tenfold. A plan is kept until then, and one that was made for an empty
+ * table reads the whole of a full one; autovacuum comes once a minute at best. ANALYZE takes up to a second of the
+ * server's time, so a process that starts on tables with statistics does not run it.
  */
 export class Growth {
   readonly #database: Database
@@ -24,12 +24,12 @@ export class Growth {
     this.#database = database
   }
 
-  /** Notes that so many rows were written. */
+  /** Notes the number of rows that were written. */
   note(rows: number): void {
     this.#rows += rows
     if (this.#rows < this.#next) return
     while (this.#next <= this.#rows) this.#next *= FACTOR
-    // A role that may not is told so by a warning; its owner's autovacuum will do it.
+    // A role without the right gets a warning; the owner's autovacuum will analyze.
     void this.#look(this.#rows).catch(() => {})
   }
 

@@ -15,53 +15,53 @@ export interface DatabaseOptions {
   /** Connections for everything but transactional handlers (8), and for those (4). */
   readonly connectionsMax?: number
   readonly handlerConnectionsMax?: number
-  /** How long a statement may take (10 s), and how long a connection is waited for (10 s). */
+  /** The timeout of a statement (10 s), and of getting a connection (10 s). */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
-  /** How the store waits (Node's timers). */
+  /** Timers of the store (Node's). */
   readonly timers?: Timers
 }
 
 const CONNECTIONS_MAX = 8
 const HANDLER_CONNECTIONS_MAX = 4
-/** What a process may have at most, with the one that listens. */
+/** The most connections of a process, with the one that listens. */
 export const CONNECTIONS_PER_PROCESS = CONNECTIONS_MAX + HANDLER_CONNECTIONS_MAX + 1
-/** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
+/** Every statement uses an index: one that takes longer waits for something that does not come. */
 const STATEMENT_TIMEOUT_MS = 10_000
-/** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */
+/** The server ends a statement in time; without an answer by then, the connection is half open. */
 const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
-/** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
+/** A process that stops within a transaction must not keep its locks: a takeover waits for them. */
 export const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
 
 /**
- * Every statement is planned once, for whatever values, and by an index: each has a test of that plan. Else lists of
- * another length are planned anew each time, which takes longer than running them, and a plan made while a table was
- * small reads all of it when it is not (growth.ts).
+ * Every statement is planned once, for all values, and uses an index; queries.test.ts checks each plan. Otherwise
+ * arrays of a new length are planned again each time, which takes longer than running them, and a plan made for a
+ * small table reads the whole of a large one (analyze-on-growth.ts).
  */
 const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
-/** What statements here are written for, whatever the database's defaults are. */
+/** The settings that the statements rely on, whatever the database's defaults are. */
 const DEFAULTS = `SET default_transaction_isolation = 'read committed'; SET array_nulls = on`
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-/** For several statements that see the same, whatever is committed meanwhile. */
+/** For several statements with one snapshot. */
 const BEGIN_READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
-/** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
+/** The same, and the timeouts, for one transaction: behind a pooler, a longer setting would apply to others too. */
 const LOCAL_SETTINGS = `SELECT set_config('statement_timeout', $1, true),
   set_config('idle_in_transaction_session_timeout', $2, true), set_config('enable_seqscan', 'off', true),
   set_config('jit', 'off', true), set_config('array_nulls', 'on', true)`
 
-/** The connections to one database: a bounded pool, and one apart for handlers, which keep theirs for long. */
+/** The connections to one database: a bounded pool, and a separate one for handlers, which use theirs for long. */
 export class Database {
   readonly dialect: Dialect
-  /** The schema's plain name. */
+  /** The schema's unquoted name. */
   readonly schema: string
-  /** What messages call it: without the password. */
+  /** Its name in messages: without the password. */
   readonly name: string
-  /** Runs single statements, each on whatever connection is free. */
+  /** Runs single statements, each on any free connection. */
   readonly session: Session
-  /** Whether a pooler stands in between, which gives each transaction another connection of the server's. */
+  /** Whether a pooler is in between, which uses a different server connection per transaction. */
   readonly isPooled: boolean
   readonly timers: Timers
   readonly #isNamed: boolean
@@ -73,7 +73,7 @@ export class Database {
   readonly #clients = new Set<pg.Client>()
   #closed = false
 
-  /** Finds out whether a pooler stands in between, unless the URL says so. */
+  /** Detects a pooler, unless the URL says it. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const { url, pooler } = addressOf(options)
     try {
@@ -99,7 +99,7 @@ export class Database {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      // A pooler refuses what it does not know.
+      // A pooler refuses settings that it does not know.
       ...(!isPooled && { statement_timeout: statementTimeoutMs }),
       keepAlive: true,
     }
@@ -118,7 +118,7 @@ export class Database {
     if (!isPooled)
       this.#pool.on('connect', (client) => void client.query(`${PLANS}; ${DEFAULTS}`).catch(() => {}))
     for (const pool of [this.#pool, this.#handlers]) {
-      // A connection that breaks while nobody uses it is replaced when somebody does.
+      // A connection that breaks while idle is replaced at its next use.
       pool.on('error', () => {})
       pool.on('connect', (client) => this.#meet(client))
       pool.on('remove', (client) => this.#clients.delete(client))
@@ -126,7 +126,7 @@ export class Database {
     this.session = new Session(this.#pool as Querying, this.dialect, this.#isNamed)
   }
 
-  /** Runs work in one transaction; again, where another was in the way. */
+  /** Runs work in one transaction; retries it after contention. */
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -137,7 +137,7 @@ export class Database {
     }
   }
 
-  /** Runs statements that only read and belong together: all see what was committed before the first of them. */
+  /** Runs several reads with one snapshot. */
   async asOfNow<T>(read: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
@@ -150,19 +150,19 @@ export class Database {
       isSpoilt = isBroken(first)
       throw first
     } finally {
-      // The end decides nothing: who has read is not kept waiting for it.
+      // The end of a read needs no answer: the caller does not wait for it.
       if (isSpoilt) release(client, true)
       else void rolledBack(session).then((isOver) => release(client, !isOver))
     }
   }
 
-  /** Runs work with a connection of its own and an open transaction, which it ends itself or which is rolled back. */
+  /** Runs work with a separate connection and an open transaction, which the work ends, or which is rolled back. */
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#handlers.connect()
-    // Only Wakeful's own statements are bounded here: how long a handler's may take is its own affair.
+    // Only Wakeful's own statements have a timeout here: a handler's may take as long as it needs.
     const session = new Session(client as Querying, this.dialect, this.#isNamed, this.#answerMsMax)
-    // Whoever was given it may still hold it: it must not write into the next one's transaction.
+    // The handler may still have the client: it must not write into the next transaction on this connection.
     let isSpoilt = true
     try {
       await session.plain(BEGIN)
@@ -176,7 +176,7 @@ export class Database {
     }
   }
 
-  /** A connection that belongs to nobody else. */
+  /** A connection for exclusive use. */
   dedicated(queryTimeoutMs: number): pg.Client {
     return new pg.Client({ ...this.#config, query_timeout: queryTimeoutMs })
   }
@@ -202,18 +202,19 @@ export class Database {
     if (this.#closed) throw new WakefulError('store.closed', { name: this.name })
   }
 
-  /** The error a user gets. */
+  /** The error for the user. */
   failure(thrown: unknown): unknown {
     return storeFailure(thrown, this.name)
   }
 
   #meet(client: pg.Client): void {
     this.#clients.add(client)
-    // While it is in use the pool does not listen: it would end the process. Whoever uses it is told by its statement.
+    // While it is in use, the pool has no error listener, and an error would end the process. Its statements report
+    // the error.
     client.on('error', () => {})
   }
 
-  /** A session whose transaction begins with its first statements: that is not waited for. */
+  /** A session whose transaction begins with its first statements: BEGIN is not awaited. */
   #begun(client: pg.PoolClient, begin: string): Session {
     const session = new Session(client as Querying, this.dialect, this.#isNamed)
     session.beginLater(begin)
@@ -241,19 +242,19 @@ export class Database {
   }
 }
 
-/** Gives a connection back; one that cannot be used again is closed, not waited for. */
+/** Returns a connection; a broken one is closed without waiting. */
 function release(client: pg.PoolClient, isSpoilt: boolean): void {
   client.release(isSpoilt)
   if (isSpoilt) hangUp(client)
 }
 
-/** Sends the commit behind everything that is under way. */
+/** Sends COMMIT after everything that is under way. */
 export async function commit(session: Session): Promise<void> {
   if (session.sendOnly()) return session.acknowledged()
   const committed = session.plain('COMMIT')
   committed.catch(() => {})
   await session.acknowledged()
-  // PostgreSQL answers the commit of a failed transaction with its rollback.
+  // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
   if ((await committed) !== 'COMMIT')
     throw new WakefulError('internal', { detail: 'The transaction was rolled back.' })
 }

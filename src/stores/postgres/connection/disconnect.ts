@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { Timers } from '../../sharded/index.ts'
 
-/** A goodbye that the server has not answered by then goes over a connection that is half open. */
+/** Without an answer to the goodbye by then, the connection is half open. */
 const GOODBYE_MS = 1_000
 
-/** Closes a connection without a goodbye: one that is half open would be waited for until the network gives up. */
+/** Closes a connection without a goodbye: a half-open one would wait until the network gives up. */
 export function hangUp(client: pg.Client | pg.PoolClient): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
   connection?.stream?.destroy()

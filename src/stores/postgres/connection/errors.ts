@@ -2,7 +2,7 @@ import { errorText, WakefulError } from '../../../error.ts'
 import { isPgConnectionText, pgHandshakeProblem } from '../../../errors/index.ts'
 import { CorruptRow } from '../../index.ts'
 
-/** The SQLSTATE of an error of PostgreSQL's, or Node's code of a broken connection; null for any other error. */
+/** The SQLSTATE of a PostgreSQL error, or Node's code of a broken connection; null for other errors. */
 function codeOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null
   const { code } = thrown as { code?: unknown }
@@ -10,34 +10,34 @@ function codeOf(thrown: unknown): string | null {
   return isPgConnectionText(thrown.message) ? 'ECONNRESET' : null
 }
 
-/** Whether the connection is gone, so that nobody knows what came of the last statement. */
+/** Whether the connection is gone, so that the result of the last statement is unknown. */
 export function isBroken(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code !== null && (/^E[A-Z]{4}/.test(code) || /^(?:08|57P0)/.test(code))
 }
 
-/** Whether a statement was refused only because one before it in its transaction had failed. */
+/** Whether a statement was refused only because an earlier one in its transaction failed. */
 export function isAborted(thrown: unknown): boolean {
   return codeOf(thrown) === '25P02'
 }
 
-/** Whether two transactions were in each other's way, so that the same again may well succeed. */
+/** Whether two transactions conflicted, so that a retry may succeed. */
 export function isContention(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code === '40P01' || code === '40001'
 }
 
-/** An error that says so, where the store itself saw it coming. */
+/** The same error, raised by the store itself. */
 export function contention(reason: string): Error {
   return Object.assign(new Error(reason), { code: '40001' })
 }
 
-/** Whether a lock was not to be had in time. */
+/** Whether a lock was not acquired in time. */
 export function isLockTimeout(thrown: unknown): boolean {
   return codeOf(thrown) === '55P03'
 }
 
-/** Whether a table is there already, or is another than the one that was expected. */
+/** Whether a table exists already, or is not the expected one. */
 export function isForeignTable(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code === '42P07' || code === '42703'
@@ -48,10 +48,12 @@ export function isDuplicate(thrown: unknown): boolean {
   return codeOf(thrown) === '23505'
 }
 
-/** What is one row's own: its data (22), a constraint (23), an index entry that is too long, a page that cannot be read. */
+/**
+ * Errors of one row: its data (22), a constraint (23), an index entry that is too long, a page that cannot be read.
+ */
 const OF_A_ROW = /^(?:2[23]|54000$|XX001$)/
 
-/** Whether the error is the store's own trouble, not that of one row. */
+/** Whether the error is the store's, and not that of one row. */
 export function isStoreError(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code !== null && !OF_A_ROW.test(code)
@@ -88,7 +90,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
 ]
 
-/** Advice for what fails before a session begins. */
+/** Advice for errors before a session begins. */
 const HANDSHAKE = {
   password:
     'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
@@ -98,7 +100,7 @@ const HANDSHAKE = {
     'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
 } as const
 
-/** Node's codes of a certificate that cannot be verified. */
+/** Node's codes for a certificate that cannot be verified. */
 const CERTIFICATE: ReadonlySet<unknown> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -115,7 +117,7 @@ function handshakeAdvice(thrown: unknown): string | undefined {
   return problem === null ? undefined : HANDSHAKE[problem]
 }
 
-/** The error a user gets for one of PostgreSQL's: what was wrong, and what would help. */
+/** The user's error for one of PostgreSQL's: what was wrong, and what to do. */
 export function storeFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof WakefulError) return thrown
   if (thrown instanceof CorruptRow)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What the transactions of a process's handlers are called on the server: whoever takes over from it ends them. */
+/** The application name of a process's handler transactions: a takeover ends them by it. */
 export function handlerName(owner: string): string {
   return `wakeful handler ${createHash('sha1').update(owner).digest('hex').slice(0, 16)}`
 }

@@ -4,13 +4,13 @@ import { type Serial, serialOf } from '../../../alarm/index.ts'
 import type { Values } from '../../index.ts'
 import { isAborted } from './errors.ts'
 
-/** A value that can be bound; lists go into `unnest`. */
+/** A value that can be bound; arrays are for `unnest`. */
 export type Bindable = Scalar | readonly Scalar[]
 type Scalar = string | Serial | null
 
-/** What a session needs of a `pg` client: a user's own has it too. */
+/** The part of a `pg` client that a session needs; a user's client has it too. */
 export interface Querying {
-  /** Whether it sends statements without waiting for the answers to those before. */
+  /** Whether it sends statements without waiting for earlier answers. */
   readonly pipeline?: boolean
   query(config: QueryArrayConfig): Promise<QueryArrayResult<unknown[]>>
 }
@@ -20,7 +20,7 @@ const INT2 = 21
 const INT4 = 23
 const TEXT_LIST = 1009
 
-/** Reads what Wakeful's columns hold, whatever parsers a user has set for their own. */
+/** Parses Wakeful's columns, whatever parsers the user has set. */
 const TYPES: CustomTypesConfig = {
   getTypeParser(oid: number): (text: string) => unknown {
     if (oid === INT8) return serialOf
@@ -29,12 +29,12 @@ const TYPES: CustomTypesConfig = {
   },
 }
 
-/** A list of plain names: those of pools, which hold neither quotes nor commas. */
+/** An array of pool names, which contain neither quotes nor commas. */
 function textList(text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }
 
-/** A list as PostgreSQL reads it. `pg` would write it too, in three times the time, and a settle is made of long lists. */
+/** An array literal. `pg` would write it too, in three times the time, and a settle consists of long arrays. */
 function bound(value: Bindable): Scalar {
   if (typeof value !== 'object' || value === null) return value
   let text = ''
@@ -50,7 +50,7 @@ function quotable(text: string): string {
   return doubled.includes('"') ? doubled.replaceAll('"', '\\"') : doubled
 }
 
-/** The name of the schema in every statement, which stands for whatever it is called in this store. */
+/** The schema's name in the statements; it is replaced by the store's. */
 const WRITTEN = /\bwakeful\./g
 
 interface Statement {
@@ -58,9 +58,9 @@ interface Statement {
   readonly name: string
 }
 
-/** How statements are sent: in the store's schema, and under a name so that the server plans them once. */
+/** How statements are sent: in the store's schema, and under a name, so that the server plans them once. */
 export class Dialect {
-  /** The schema's name, plain and quoted. */
+  /** The schema's name, unquoted and quoted. */
   readonly plainSchema: string
   readonly schema: string
   readonly #statements = new Map<string, Statement>()
@@ -86,7 +86,7 @@ export class Dialect {
   }
 }
 
-/** A connection, or a pool of them, that speaks the store's dialect. */
+/** A connection, or a pool of them, with the store's dialect. */
 export class Session {
   readonly client: Querying
   readonly dialect: Dialect
@@ -96,11 +96,14 @@ export class Session {
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
   #failure: unknown = null
-  /** What begins the transaction, until it is sent, and the statement that waits to see whether it is the only one. */
+  /**
+   * The statement that begins the transaction, until it is sent, and the first statement, which waits in case it is
+   * the only one.
+   */
   #begin: string | null = null
   #only: readonly [written: string, values: readonly Bindable[]] | null = null
 
-  /** An answer that takes longer than `answerMsMax` is taken for one that will never come. */
+  /** An answer that takes longer than `answerMsMax` is treated as lost. */
   constructor(client: Querying, dialect: Dialect, named = true, answerMsMax?: number) {
     this.#answerMsMax = answerMsMax
     this.client = client
@@ -109,12 +112,12 @@ export class Session {
     this.#isSerial = client.pipeline === false
   }
 
-  /** Begins a transaction with the second of its statements: a single one is a transaction by itself. */
+  /** Begins a transaction with its second statement: a single statement is a transaction by itself. */
   beginLater(begin: string): void {
     this.#begin = begin
   }
 
-  /** Sends what is all there is in a transaction, which then ends by itself; false where it has begun. */
+  /** Sends the only statement of a transaction, which commits by itself; false if the transaction has begun. */
   sendOnly(): boolean {
     if (this.#begin === null) return false
     const only = this.#only
@@ -124,17 +127,17 @@ export class Session {
     return true
   }
 
-  /** Runs a statement and answers its rows, each as a list of its columns' values. */
+  /** Runs a statement and returns its rows, each as an array of values. */
   async rows(written: string, ...values: Bindable[]): Promise<Values[]> {
     return (await this.#query(written, values)).rows
   }
 
-  /** Runs a statement and answers its first row. */
+  /** Runs a statement and returns its first row. */
   async row(written: string, ...values: Bindable[]): Promise<Values | undefined> {
     return (await this.#query(written, values)).rows[0]
   }
 
-  /** Runs a statement and answers how many rows it touched. */
+  /** Runs a statement and returns the number of affected rows. */
   async run(written: string, ...values: Bindable[]): Promise<number> {
     return (await this.#query(written, values)).rowCount ?? 0
   }
@@ -145,7 +148,7 @@ export class Session {
     else this.#post(written, values)
   }
 
-  /** Waits for everything that was sent; throws the first thing that went wrong. */
+  /** Waits for everything that was sent; throws the first error. */
   async acknowledged(): Promise<void> {
     this.#open()
     const sent = this.#sent
@@ -154,19 +157,19 @@ export class Session {
       if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  /** What really went wrong: after the first that failed, all others only say that the transaction has. */
+  /** The first error: later ones only say that the transaction has failed. */
   cause(thrown: unknown): unknown {
     return isAborted(thrown) ? (this.#failure ?? thrown) : thrown
   }
 
-  /** Undoes what came after a savepoint; what failed there is forgiven. */
+  /** Rolls back to a savepoint; errors since then are dropped. */
   async rollbackTo(savepoint: string): Promise<void> {
     await this.acknowledged().catch(() => {})
     await this.plain(`ROLLBACK TO SAVEPOINT ${savepoint}`)
     this.#failure = null
   }
 
-  /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
+  /** Runs a statement that is not prepared: BEGIN, COMMIT, savepoints. */
   async plain(written: string): Promise<string> {
     this.#open()
     const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
@@ -179,7 +182,7 @@ export class Session {
     this.#sent.push(sent)
   }
 
-  /** Begins the transaction, where that has waited. */
+  /** Begins the transaction, if that is still to be sent. */
   #open(): void {
     if (this.#begin === null) return
     const [begin, only] = [this.#begin, this.#only]
@@ -206,7 +209,7 @@ export class Session {
     return answer
   }
 
-  /** A connection that cannot be sent several statements at once is sent them one by one. */
+  /** Statements are sent one by one if the connection cannot pipeline them. */
   #inTurn<T>(send: () => Promise<T>): Promise<T> {
     if (!this.#isSerial) return send()
     const turn = this.#last.then(send, send)
@@ -214,7 +217,7 @@ export class Session {
     return turn
   }
 
-  /** `pg` knows a bound for each statement; its types do not. */
+  /** `pg` accepts a timeout per statement; its types do not. */
   #patience(): object {
     return this.#answerMsMax === undefined ? {} : { query_timeout: this.#answerMsMax }
   }

@@ -17,7 +17,7 @@ export interface LeaseStatementPorts {
   readonly session: Session
   readonly shards: ShardMap
   readonly channel: string
-  /** The moment that is bound where the database's clock is not the authority; else null. */
+  /** The time to bind where the database's clock is not the authority; else null. */
   readonly moment: () => number | null
   readonly write: <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 }
@@ -92,7 +92,7 @@ class Transaction implements LeaseTransaction {
     this.#batch.session.send(sql.deleteProcesses, dead)
   }
 
-  /** Two statements: whatever is in flight must be looked for after the shards are locked. */
+  /** Two statements: what is in flight must be read after the shards are locked. */
   async giveUpIdle(process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
     const { session } = this.#batch
     const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]

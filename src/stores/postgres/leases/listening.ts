@@ -14,9 +14,9 @@ import * as sql from '../sql/index.ts'
 export interface ListeningPorts {
   readonly database: Database
   readonly channel: string
-  /** An answer that takes longer comes from a connection that is half open. */
+  /** An answer that takes longer means that the connection is half open. */
   readonly answerMsMax: () => number
-  /** The moment that is bound where the database's clock is not the authority; else null. */
+  /** The time to bind where the database's clock is not the authority; else null. */
   readonly moment: () => number | null
 }
 
@@ -80,7 +80,7 @@ class Connection implements ListenConnection {
   }
 }
 
-/** Sends a heartbeat. Its counters begin at random, where the process has no row yet. */
+/** Sends a heartbeat. The counters of a new row start at random. */
 async function heartbeat(
   session: Session,
   { process, pools, leaseMs, wakesFrom }: HeartbeatRequest,
@@ -92,7 +92,7 @@ async function heartbeat(
 
 type HeartbeatValues = [string, string, number | null, number, string | null, readonly string[] | null]
 
-/** Reads the rows of a heartbeat, whatever their order. */
+/** Reads the rows of a heartbeat, in any order. */
 function resultOf(rows: readonly Values[]): HeartbeatResult {
   const of = (kind: string) => (rows as readonly HeartbeatValues[]).filter(([each]) => each === kind)
   const [row] = of('heartbeat')

@@ -3,7 +3,7 @@ import type { Session } from '../connection/index.ts'
 
 const COLUMNS = 'kind, name, tenant, value, version, updated_at'
 
-/** The statements about documents: few rows, seldom written. */
+/** The statements about documents: few rows, rarely written. */
 export const DOCUMENT_QUERIES = {
   named: `SELECT ${COLUMNS} FROM wakeful.documents WHERE kind = $1 AND name = $2`,
   list: `SELECT ${COLUMNS} FROM wakeful.documents WHERE kind = $1 AND name > $2 ORDER BY name LIMIT $3::bigint`,
@@ -22,7 +22,7 @@ export const DOCUMENT_QUERIES = {
   all: `SELECT ${COLUMNS} FROM wakeful.documents ORDER BY kind COLLATE "C", name`,
 } as const
 
-/** Reads a document; null where there is none. */
+/** Reads a document; null if there is none. */
 export async function documentNamed(session: Session, kind: string, name: string): Promise<Document | null> {
   return documentOrNull(await session.row(DOCUMENT_QUERIES.named, kind, name))
 }
@@ -42,7 +42,10 @@ export async function listDocuments(
   return rows.map(documentOf)
 }
 
-/** Writes a document, if the stored one has this version; null where it has not. One statement each, so that it is one step. */
+/**
+ * Writes a document if the stored one has the expected version; otherwise returns null. One statement each, so that
+ * it is atomic.
+ */
 export async function putDocument(
   session: Session,
   { kind, name, tenant, value }: NewDocument,

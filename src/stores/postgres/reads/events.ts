@@ -5,7 +5,7 @@ import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import type { LogHorizon } from './log-horizon.ts'
 
-/** Reads the log after a place, oldest first: one owner's as far as it is whole, or one alarm's. */
+/** Reads the log after a position, oldest first: one owner's up to the horizon, or one alarm's. */
 export async function readEvents(
   database: Database,
   horizon: LogHorizon,
@@ -15,7 +15,7 @@ export async function readEvents(
   const { session } = database
   const { after, limit, alarmId } = query
   if (alarmId !== undefined) {
-    // One alarm's events are written one after the other: its timers are locked before anything is decided.
+    // One alarm's events are written in order: its timers are locked before each decision.
     const alarm = await alarmNamed(session, scope, { id: alarmId })
     if (alarm === undefined) return []
     return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(eventIn)
@@ -26,12 +26,12 @@ export async function readEvents(
   return isCut(known, limit) ? known : page(await horizon.advance())
 }
 
-/** Reads one alarm's newest events, oldest of them first. */
+/** Reads one alarm's newest events, in the order of the log. */
 export async function newestEvents(session: Session, alarm: Serial, limit: number): Promise<LogEvent[]> {
   return (await session.rows(sql.newestEventsOfAlarm, alarm, limit)).map(eventIn).reverse()
 }
 
-/** Appends an event that a user caught elsewhere. */
+/** Appends a user's event. */
 export async function appendEvent({ session }: Database, scope: Scope, event: UserEvent): Promise<LogEvent> {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
@@ -49,7 +49,7 @@ export async function appendEvent({ session }: Database, scope: Scope, event: Us
   }
 }
 
-/** The newest place in the log up to which it is whole. */
+/** The newest event at or before the horizon. */
 export async function lastEvent({ session }: Database, horizon: LogHorizon): Promise<Serial> {
   const row = await session.row(sql.lastEvent, await horizon.advance(0))
   return (row?.[0] as Serial | undefined) ?? 0

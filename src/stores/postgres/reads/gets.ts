@@ -4,7 +4,7 @@ import type { Database, Session } from '../connection/index.ts'
 import { readSnapshots, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Somebody who waits for an alarm. */
+/** A caller that waits for an alarm. */
 interface Asked extends Scope {
   readonly id: string
   readonly resolve: (snapshot: Snapshot | null) => void
@@ -14,8 +14,8 @@ interface Asked extends Scope {
 const TOGETHER_MAX = 500
 
 /**
- * Reads alarms by id, those that are asked for in the same turn by the same statements: callers whose edits shared a commit
- * are answered together, and each then asks what became of its alarm.
+ * Reads alarms by id. Calls of the same turn of the event loop share their statements: callers whose edits shared a
+ * commit are answered together, and each then reads its alarm.
  */
 export class Gets {
   readonly #session: Session

@@ -12,7 +12,10 @@ import type { Session } from '../connection/index.ts'
 const WAKE = 'tenant, owner, occurrence, alarm, arrived_at, body, tries'
 const WAKE_OF_ROW = WAKE.replaceAll(/\w+/g, 'i.$&')
 
-/** The statements about inboxes. What is held is passed over row by row: an owner has no more than a few thousand. */
+/**
+ * The statements about inboxes. Rows that were handed out are skipped one by one: an owner has a few thousand at
+ * most.
+ */
 export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3',
   waiting: 'SELECT count(*) FROM (SELECT FROM wakeful.inbox LIMIT $1::bigint) n',
@@ -28,7 +31,7 @@ export const INBOX_QUERIES = {
     WHERE i.seq = page.seq AND page.before < ${PAGE_BYTES_MAX} RETURNING i.seq, ${WAKE_OF_ROW}`,
   remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3
     AND tries BETWEEN $4 AND $5 RETURNING seq, ${WAKE}`,
-  /** As a list: joined, the planner would read the whole table for a handful. */
+  /** As an array: with a join, the planner would read the whole table for a few rows. */
   prune: `DELETE FROM wakeful.inbox WHERE seq = ANY(ARRAY(
     SELECT seq FROM wakeful.inbox WHERE arrived_at < $1::bigint ORDER BY arrived_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
   all: `SELECT seq, ${WAKE} FROM wakeful.inbox WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint`,
@@ -37,7 +40,7 @@ export const INBOX_QUERIES = {
     ON CONFLICT DO NOTHING`,
 } as const
 
-/** Puts a wake, unless it is there already, or its owner has as many as allowed. */
+/** Writes a wake, unless it exists; refused if its owner has as many as allowed. */
 export async function putWake(session: Session, wake: NewWake, max: number): Promise<void> {
   const { tenant, owner, occurrenceId, alarmId, arrivedAt, body } = wake
   const values = [tenant, owner, occurrenceId, alarmId, arrivedAt, body, max]
@@ -46,18 +49,18 @@ export async function putWake(session: Session, wake: NewWake, max: number): Pro
   if (known === undefined) throw inboxFull(wake, max)
 }
 
-/** Takes the oldest that nobody holds. */
+/** Hands out the oldest available wakes. */
 export async function takeWakes(
   session: Session,
   { tenant, owner }: Scope,
   { now, holdMs, limit }: WakeRequest,
 ): Promise<InboxWake[]> {
   const rows = await session.rows(INBOX_QUERIES.take, tenant, owner, now, holdMs, limit)
-  // An update answers in no order.
+  // UPDATE returns rows in no particular order.
   return rows.sort(byArrival).map(wakeOf)
 }
 
-/** Removes a wake; null where there is none of the owner's. */
+/** Removes a wake; null if the owner has no such wake. */
 export async function removeWake(
   session: Session,
   { tenant, owner }: Scope,
@@ -69,13 +72,13 @@ export async function removeWake(
   return row === undefined ? null : wakeOf(row)
 }
 
-/** The wake of a row, which its number leads. */
+/** The wake of a row, which starts with its number. */
 export function wakeOf(row: Values): InboxWake {
   const [, tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries] = row as WakeValues
   return { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries }
 }
 
-/** The values of a wake as an import writes them. */
+/** The values of a wake, as an import writes them. */
 export function wakeValues(wake: InboxWake): (string | number)[] {
   const { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries } = wake
   return [tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries]

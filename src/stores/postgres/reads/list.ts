@@ -19,16 +19,18 @@ import type { Session } from '../connection/index.ts'
 import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** How many rows are looked at per round trip. */
+/** Rows per round trip. */
 const STRIDE_MIN = 64
-/** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
+/** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
 const LOOKED_AT_MAX = 20_000
 
-/** Live alarms by when they wake. */
+/** Live alarms by their next wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND wake_at IS NOT NULL AND (wake_at, id) > ($3::bigint, $4::bigint) ORDER BY wake_at, id LIMIT $5::bigint`
 
-/** Reads a page of alarms that fit the query, in a session that sees one moment. What cannot be read is left out. */
+/**
+ * Reads a page of alarms that match the query, in a session with one snapshot. Rows that cannot be read are left out.
+ */
 export function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
 }
@@ -87,7 +89,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
   return { items, next: place }
 }
 
-/** What of an alarm is read before the whole of it: what filters ask, and how much there is. */
+/** What is read of an alarm before the whole: the fields of filters, and its size. */
 type Sized = AlarmSummary & { readonly bytes: number }
 
 async function readBriefs(
@@ -117,7 +119,7 @@ function sizedOf(row: SizedValues): Sized {
   return { bytes, label, message, key, subject, correlationId, conversationId, createdAt, target }
 }
 
-/** Reads alarms that may fit, in this order, as many at a time as about fill a page. */
+/** Reads alarms that may match, in this order, about one page's bytes at a time. */
 async function* readWhole(
   session: Session,
   seqs: readonly Serial[],
@@ -141,14 +143,15 @@ function inOrder(seqs: readonly Serial[], { found }: Snapshots): Map<Serial, Sto
   return new Map(seqs.filter((seq) => found.has(seq)).map((seq) => [seq, found.get(seq)!]))
 }
 
-/** A source of alarms, newest first: the next rows below a place. */
+/** A source of alarms, newest first: the next rows below a row number. */
 type Stream = (session: Session, below: Serial, limit: number) => Promise<readonly Serial[]>
 
 /**
- * Every statement a stream may run; each has an EXPLAIN test. Names come after tenant and owner, then place and limit.
- * The last name is compared together with the row's number: were it merely equal, the planner may walk all of the table
- * by that number, and a small tenant beside a large one would be looked for among a million rows. The names before it are
- * equal: compared too, they would let the walk go on through all of the tenant's rows, since only the first ends it.
+ * The statement of each stream; queries.test.ts checks its plan. Values come after tenant and owner, then the row
+ * number and the limit. The last value is compared together with the row number: with a plain equality, the planner
+ * may walk the whole table by row number, and search a small tenant's rows among a million others. The values before
+ * it are compared by equality: in the row comparison, they would let the scan continue through all of the tenant's
+ * rows, because only the first column ends it.
  */
 export const STREAM_QUERIES = {
   owner: `SELECT seq FROM wakeful.alarms WHERE tenant = $1
@@ -182,7 +185,7 @@ export const STREAM_QUERIES = {
     AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`,
 } as const satisfies Record<StreamName, string>
 
-/** The narrowest source of what a query asks for; what it lets through is checked against the whole query. */
+/** The narrowest streams for a query; their alarms are then checked against the whole query. */
 function streamOf(scope: Scope, query: ListQuery): Stream {
   const streams = streamsOf(query)
   return async (session, below, limit) => {

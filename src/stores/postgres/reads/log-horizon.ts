@@ -3,7 +3,7 @@ import { wait } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** How long a reader waits for those who may still commit earlier events. */
+/** How long a reader waits for transactions that may still commit earlier events. */
 const WAIT_MS_MAX = 1_000
 const WAIT_MS_MIN = 2
 const WAIT_STEP_MS_MAX = 50
@@ -11,9 +11,9 @@ const PAGE = 1_000
 const PAGES_MAX = 10
 
 /**
- * Up to where the log is whole. Numbers are given out before the commit, so that a later one may be seen before an
- * earlier one: a reader that went on past the gap would miss it. As long as Serials follow each other there is no gap; at
- * one, those who hold a writer's lock on the log are asked for by name, and waited for, nobody else (hazard 8).
+ * The position up to which the log is complete. A sequence draws its numbers before the commit, so a later event can
+ * be visible before an earlier one, and a reader that went past the gap would miss it. Consecutive numbers have no
+ * gap. At a gap, this finds the transactions that have a writer's lock on the log, and waits for those only.
  */
 export class LogHorizon {
   readonly #database: Database
@@ -23,16 +23,16 @@ export class LogHorizon {
     this.#database = database
   }
 
-  /** Up to here nothing can be added any more. */
+  /** No event can be added at or below this position. */
   get whole(): Serial {
     return this.#whole
   }
 
-  /** Moves on as far as it can be known, waiting a little for open writers. */
+  /** Advances as far as possible, and waits shortly for open writers. */
   async advance(waitMs = WAIT_MS_MAX): Promise<Serial> {
     if (this.#whole > 0 && (await this.#follow())) return this.#whole
     const { session } = this.#database
-    // In this order: who has one of these numbers held the lock before.
+    // In this order: a transaction with one of these numbers had the lock before it drew the number.
     const newest = (await session.row(sql.newestSeq))![0] as Serial
     let open = await this.#writers()
     for (let [waited, step] = [0, WAIT_MS_MIN]; open.size > 0; step = Math.min(2 * step, WAIT_STEP_MS_MAX)) {
@@ -41,7 +41,7 @@ export class LogHorizon {
       waited += step
       open = (await this.#writers()).intersection(open)
     }
-    // As far as can be seen: a number that was given out and never committed may be given out again after a crash.
+    // Only visible events count: after a crash, a number that was never committed may be drawn again.
     const last = (await session.row(sql.lastEvent, newest))?.[0] as Serial | undefined
     if (last !== undefined && last > this.#whole) this.#whole = last
     return this.#whole
@@ -66,7 +66,7 @@ export class LogHorizon {
   }
 }
 
-/** How often the log is looked at for those who follow it: a notice per event would cost every writer. */
+/** How often the log is polled for its followers: a notification per event would cost every writer. */
 const LOG_POLL_MS = 200
 
 /** Calls back when the log has grown, until the returned function is called. */
@@ -82,11 +82,11 @@ export function watchLog(database: Database, onGrown: () => void): () => void {
         database.session.rows(sql.logWriters),
       ])
       const hasGrown = last![0] !== newest
-      // A number is given out before its commit: it calls back once more when all writers have ended.
+      // A number is drawn before its commit: call back again when all writers have ended.
       newest = writers.length > 0 ? -1 : (last![0] as number)
       if (hasGrown) onGrown()
     } catch {
-      // Those who need the database report the error, not the poll.
+      // Calls that need the database report the error, not the poll.
     } finally {
       isPolling = false
     }

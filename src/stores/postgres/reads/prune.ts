@@ -3,12 +3,12 @@ import type { Database, Session } from '../connection/index.ts'
 import { meta, putMeta } from '../sql/index.ts'
 import { INBOX_QUERIES } from './inbox.ts'
 
-/** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
+/** The position up to which pruning has read the log: earlier events belong to live alarms, or are deleted. */
 const PLACE = 'pruned_to'
 const EVENTS_LOOKED_AT_MAX = 5_000
 
 export const PRUNE_QUERIES = {
-  /** One process prunes at a time; another finds nothing to do. */
+  /** Only one process prunes at a time; others find nothing to do. */
   lock: `SELECT pg_try_advisory_xact_lock(7420002, hashtext('wakeful.events'))::int`,
   oldEvents: `SELECT e.seq, e.alarm, e.at, o.status FROM wakeful.events e LEFT JOIN wakeful.outcomes o ON o.alarm = e.alarm
     WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`,
@@ -16,9 +16,9 @@ export const PRUNE_QUERIES = {
     CROSS JOIN LATERAL (SELECT at FROM wakeful.events WHERE alarm = n.alarm ORDER BY seq DESC LIMIT 1) e`,
   lockAlarms:
     'SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) ORDER BY seq FOR UPDATE SKIP LOCKED',
-  /** By a statement that begins after the lock: one that was set again meanwhile lives. */
+  /** In a statement that begins after the lock: an alarm that was set again in the meantime is live. */
   ended: 'SELECT alarm FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[]) AND status IS NOT NULL',
-  /** How far the owners' logs have holes; named as `goneFact` does. */
+  /** The newest deleted event of each owner, by the name of `prunedEventsMeta`. */
   noteGone: `INSERT INTO wakeful.meta AS m (name, value)
     SELECT 'gone ' || length(tenant) || ' ' || tenant || owner, max(seq)::text FROM wakeful.events
       WHERE alarm = ANY($1::bigint[]) GROUP BY tenant, owner
@@ -27,7 +27,7 @@ export const PRUNE_QUERIES = {
   removeOutcomes: 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])',
   removeKeys: 'DELETE FROM wakeful.idempotency_keys WHERE alarm = ANY($1::bigint[])',
   removeAlarms: 'DELETE FROM wakeful.alarms WHERE seq = ANY($1::bigint[])',
-  /** The figures that users' transactions left in rows of their own, folded into the shared ones. */
+  /** Adds the tallies that user transactions wrote to separate rows to the shared ones. */
   foldTallies: `WITH own AS (DELETE FROM wakeful.tallies WHERE (tenant, owner, slot) IN (
       SELECT tenant, owner, slot FROM wakeful.tallies WHERE slot < 0 LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING *)
     INSERT INTO wakeful.tallies AS t SELECT tenant, owner, 0, sum(total), sum(pending), sum(fired), sum(completed),
@@ -40,8 +40,8 @@ export const PRUNE_QUERIES = {
 } as const
 
 /**
- * Deletes ended alarms with their events, oldest first, and the wakes that nobody fetched by then. It walks the log, whose order is time, from where it was
- * left: an alarm is met again at its last event, so that no index is needed just for this.
+ * Deletes ended alarms with their events, oldest first, and wakes of that age. It walks the log, which is ordered by
+ * time, from where it stopped: it meets an alarm again at its last event, and so needs no separate index.
  */
 export async function prune(database: Database, endedBefore: number, limit: number): Promise<number> {
   await database.session.run(PRUNE_QUERIES.foldTallies)
@@ -65,12 +65,12 @@ async function pruneSome(session: Session, endedBefore: number, limit: number): 
     session.send(PRUNE_QUERIES.removeKeys, ended)
     session.send(PRUNE_QUERIES.removeAlarms, ended)
   }
-  // One that somebody holds at this moment must be met again.
+  // An alarm that is locked now must be met again.
   if (reached > place && locked.length === alarms.length) session.send(putMeta, PLACE, String(reached))
   return ended.length
 }
 
-/** The next ended alarms whose last event is old, and how far the log was walked to find them. */
+/** The next ended alarms whose last event is old, and the position up to which the log was read. */
 async function candidates(session: Session, place: Serial, endedBefore: number, limit: number) {
   const rows = (await session.rows(PRUNE_QUERIES.oldEvents, place, EVENTS_LOOKED_AT_MAX)) as OldEvent[]
   const old = rows.slice(0, rows.findIndex(([, , at]) => at >= endedBefore) >>> 0)

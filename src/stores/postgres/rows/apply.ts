@@ -2,7 +2,7 @@ import type { Alarm, Change, Context, NewTimer, Timer } from '../../../alarm/ind
 import type { StoredAlarm } from '../../index.ts'
 import type { Writes } from './row-writes.ts'
 
-/** What a change is written to. */
+/** Collects the writes of changes. */
 export type ChangeWrites = Pick<
   Writes,
   | 'removeTimer'
@@ -19,7 +19,7 @@ export type ChangeWrites = Pick<
   | 'tallies'
 > & { insertAlarm(alarm: Alarm, timer: NewTimer): unknown }
 
-/** Gathers everything a decision says. */
+/** Collects the writes of a change. */
 export function apply(
   writes: ChangeWrites,
   alarm: StoredAlarm,
@@ -39,7 +39,7 @@ export function apply(
     writes.retarget({ ...after, seq }, timers)
 }
 
-/** Gathers what a decision says beside the timer it was made about, which is written where it is known to be unchanged. */
+/** Collects the writes of a change, except for the timer that it was decided on. */
 export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Change, context: Context): void {
   for (const id of change.markEdited ?? []) writes.markEdited(id)
   for (const { id, ok, text } of change.reports ?? []) writes.report(id, JSON.stringify({ ok, text }))

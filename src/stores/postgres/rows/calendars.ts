@@ -11,17 +11,17 @@ interface Named {
   readonly name: string
 }
 
-/** What this process knows of all calendars: whoever decides compares the versions first. */
+/** The calendars that this process has read. Decisions compare versions before they use one. */
 export class CalendarCache {
   readonly #known = new Map<string, Map<string, HolidayCalendar>>()
 
-  /** A tenant's calendars, by name, as they were last read. */
+  /** A tenant's calendars by name, as last read. */
   of(tenant: string): readonly HolidayCalendar[] {
     const known = [...(this.#known.get(tenant)?.values() ?? [])]
     return known.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** Reads all that is new, and forgets what is gone. */
+  /** Reads new versions, and drops deleted calendars. */
   async refresh(session: Session): Promise<void> {
     const rows = await session.rows(sql.calendarVersions)
     const names = rows.map(([tenant, name]) => ({ tenant: tenant as string, name: name as string }))
@@ -30,7 +30,7 @@ export class CalendarCache {
     for (const [index, calendar] of found.entries()) this.#keep(names[index]!.tenant, calendar)
   }
 
-  /** The calendars of these names as they stand in the session's transaction; undefined for those that are not there. */
+  /** The calendars of these names in the session's transaction; undefined for those that do not exist. */
   async named(session: Session, names: readonly Named[]): Promise<(HolidayCalendar | undefined)[]> {
     const [tenants, asked] = [names.map(({ tenant }) => tenant), names.map(({ name }) => name)]
     const rows = await session.rows(sql.calendarVersionsNamed, tenants, asked)
@@ -41,7 +41,7 @@ export class CalendarCache {
     return names.map((each) => byName.get(keyOf(each)))
   }
 
-  /** Those that are known in the newest version stay the same objects: their days are compiled once. */
+  /** Calendars of the current version stay the same objects, so that their days are compiled once. */
   async #current(
     session: Session,
     names: readonly Named[],
@@ -66,7 +66,7 @@ export class CalendarCache {
 
   #keep(tenant: string, calendar: HolidayCalendar): void {
     const known = this.#known.get(tenant) ?? new Map<string, HolidayCalendar>()
-    // Who reads as of a moment ago may bring an older one.
+    // A reader with an older snapshot may bring an older version.
     if (calendar.version >= (known.get(calendar.name)?.version ?? 0)) known.set(calendar.name, calendar)
     this.#known.set(tenant, known)
   }
@@ -97,8 +97,9 @@ export function calendarCacheOf({ dialect }: Pick<Session, 'dialect'>): Calendar
 }
 
 /**
- * Alarms with the calendars their rules name, as they stand in this transaction. Its look at the table lasts until the
- * transaction ends, and an edit waits for that: no decision by an older calendar is written after the review of an edit.
+ * Alarms with the calendars that their rules name, as of this transaction. Its lock on the table lasts until the
+ * transaction ends, and an edit of a calendar waits for it: so no decision by an older calendar is written after the
+ * review of the edit.
  */
 export async function withCalendars<A extends Alarm>(
   session: Session,
@@ -121,7 +122,7 @@ function namesOf(alarm: Alarm): Named[] {
   return calendarNames(alarm).map((name) => ({ tenant: alarm.tenant, name }))
 }
 
-/** Refuses alarms whose instants were found with calendars that are no longer the newest. */
+/** Refuses alarms whose instants were computed with calendars that have changed since. */
 export async function assertCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
   const naming = alarms.filter((alarm) => namesOf(alarm).length > 0)
   const current = await withCalendars(session, naming)
@@ -134,7 +135,7 @@ export async function assertCalendars(session: Session, alarms: readonly Alarm[]
   }
 }
 
-/** Writes a calendar; the same days again are no edit. Waits for every decision under way that looked at one. */
+/** Writes a calendar; the same days again are no edit. Waits for open transactions that have read one. */
 export async function putCalendar(
   session: Session,
   tenant: string,
@@ -156,7 +157,7 @@ export async function putCalendar(
   return { ...calendar, version }
 }
 
-/** Deletes a calendar that no live alarm names; false where there is none. */
+/** Deletes a calendar that no live alarm names; false if there is none. */
 export async function removeCalendar(session: Session, tenant: string, name: string): Promise<boolean> {
   await session.plain(sql.lockCalendars)
   const naming = await session.row(sql.liveAlarmNaming, tenant, name)

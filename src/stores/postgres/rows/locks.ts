@@ -3,19 +3,17 @@ import { contention, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { readInFlight, readSnapshots, type Snapshots } from './snapshots.ts'
 
-/** What wakes within this time may be in a batch that is just being taken: an edit of it keeps the take out. */
+/** A timer that wakes within this time may be in a batch that is being claimed now: its edit locks out claims. */
 const NEAR_MS = 1_000
-/** What comes near while the locks are waited for is locked with the rest: later it would be out of order. */
+/** Timers that come near while this waits for locks are locked with the rest: later would be out of order. */
 const SOON_MS = 5_000
 const ROUNDS_MAX = 10
 
 /**
- * Reads alarms to decide about them, and keeps them from changing until the transaction ends: shards, alarms, timers, in
- * this order, each sorted, as everybody does.
- *
- * The shards are locked where a timer is near its instant, so that what is in flight can be told (promise:
- * cancel-wins). Far from it, the lock on the timer is enough: a take that finds it due one day sees that it is locked.
- * So a transaction of a user's that cancels something far does not stop the clock of a whole shard.
+ * Reads alarms for a decision, and locks them until the transaction ends: shards, alarms, timers, each sorted, in the
+ * same order everywhere. The shards are locked if a timer is near its instant, so that what is in flight is known
+ * (promise: cancel-wins). Otherwise the timer's lock is enough: a claim that finds it due sees that it is locked. So
+ * a user transaction that cancels an alarm far ahead does not stop a whole shard.
  */
 export async function lockSnapshots(
   session: Session,
@@ -31,7 +29,7 @@ export async function lockSnapshots(
     else await lockLate(session, missing)
     for (const shard of missing) locked.add(shard)
     session.send(sql.lockAlarms, seqs)
-    // What follows are statements that begin after the locks are held: what they waited for is seen.
+    // These statements begin after the locks are acquired, so they see what the locks waited for.
     const [rows, snapshots, still] = await Promise.all([
       session.rows(sql.lockTimersOfAlarms, seqs),
       readSnapshots(session, seqs, readInFlight(session, [...locked])),
@@ -41,14 +39,14 @@ export async function lockSnapshots(
     const ids = new Set(rows.map(([id]) => id as Serial))
     const timers = [...snapshots.found.values()].flatMap((snapshot) => snapshot.timers)
     const isWhole = timers.every(({ id }) => ids.has(id)) && still.every((shard) => locked.has(shard))
-    // More rounds than ever needed: somebody is changing these without end.
+    // More rounds than ever needed: the alarms keep changing.
     if (isWhole || round === ROUNDS_MAX) return snapshots
   }
 }
 
 /**
- * What was far has come near through somebody's edit, and the alarms are held already: who holds the shard may wait for
- * them. So the shard is not waited for; where it is not free, all of this is tried again from its beginning.
+ * A timer has come near through another edit, and its alarm is locked already: the holder of the shard's lock may
+ * wait for it. So this does not wait for the shard; if it is locked, the whole transaction is retried.
  */
 async function lockLate(session: Session, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return

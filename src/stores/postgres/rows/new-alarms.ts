@@ -3,7 +3,7 @@ import { ALARM_COLUMNS } from '../../index.ts'
 import type { Bindable } from '../connection/index.ts'
 import { ALARM_TYPES, addFigures, POSITION_COLUMNS, POSITION_TYPES } from '../sql/index.ts'
 
-/** The values of an alarm, or those of its first timer behind its shard. */
+/** The values of an alarm, or the shard and the values of its first timer. */
 type Row = readonly (string | Serial | null)[]
 
 const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...POSITION_COLUMNS.map(timers)]
@@ -11,30 +11,30 @@ const TYPES = [...ALARM_TYPES, 'int', ...POSITION_TYPES]
 const ID = COLUMNS.indexOf(alarms('id'))
 const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
 const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
-/** Stands between payloads: no JSON holds it. */
+/** Separates payloads: JSON cannot contain it. */
 const BETWEEN = '\u0001'
 const NONE: readonly string[] = []
 
-/** In one order for all, whatever order they were given in: two that set the same keys must not wait for each other. */
+/** Always in the same order: two batches that set the same keys must not deadlock. */
 const BY_NAME = ` ORDER BY ${['tenant', 'owner', 'idempotency_key', 'key']
   .map((column) => `${value(alarms(column))} COLLATE "C"`)
   .join(', ')}`
 
 /**
- * New alarms with their first timers, all at once. Every column comes as a list, or as the one value that all rows have:
- * most columns of most batches do, and a list of a thousand equal values takes long to write and to read. Payloads come
- * as one text, for they are full of quotes. Numbers are drawn before anything is written, in the order given, so that a
- * timer has its alarm's without looking for it.
+ * Inserts new alarms with their first timers. Each column is an array, or one value if all rows have the same: most
+ * columns of most batches do, and an array of a thousand equal values is slow to write and parse. Payloads are one
+ * joined text, because they are full of quotes. The numbers are drawn first, in the order of the input, so that a
+ * timer gets its alarm's number without a lookup.
  */
 export const insertAlarms = insertWith(BY_NAME, '')
 
 /**
- * The same of alarms without keys, with the owners' figures, where nothing else is written: a single statement needs no
- * transaction around it.
+ * The same for alarms without keys, together with the owners' tallies, where nothing else is written: a single
+ * statement needs no transaction.
  */
 export const insertAlarmsAndFigures = insertWith('', `, counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
 
-/** What `insertAlarms` is given for alarms, of which there is at least one, and their first timers. */
+/** The parameters of `insertAlarms`; there is at least one alarm. */
 export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
   const lists: (readonly (string | Serial | null)[])[] = []
   const same: (string | Serial | null)[] = []
@@ -51,13 +51,13 @@ export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row
   return [...lists, ...same, payloads]
 }
 
-/** Asked fifty times of a thousand rows: a loop takes a third of what a closure does. */
+/** Called fifty times for a thousand rows: a loop takes a third of the time of a closure. */
 function isAll(rows: readonly Row[], column: number, value: string | Serial | null): boolean {
   for (let i = 1; i < rows.length; i++) if (rows[i]![column] !== value) return false
   return true
 }
 
-/** Payloads as one text; null where one of them is not JSON, as one may be that was damaged in the database. */
+/** Payloads as one text; null if one of them is not JSON, for instance because it was damaged in the database. */
 function joined(payloads: readonly (string | null)[]): string | null {
   const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(BETWEEN))
   return canJoin ? payloads.join(BETWEEN) : null
@@ -91,7 +91,7 @@ function value(column: string): string {
   const at = COLUMNS.indexOf(column)
   const same = `$${COLUMNS.length + at + 1}::${TYPES[at]}`
   if (at === PAYLOAD) return `coalesce(n.${column}, n.payload, ${same})`
-  // One that is not told is the alarm's own id.
+  // An omitted one is the alarm's own id.
   if (at === CORRELATION) return `coalesce(n.${column}, ${same}, n.${COLUMNS[ID]})`
   return `coalesce(n.${column}, ${same})`
 }

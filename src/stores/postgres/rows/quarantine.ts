@@ -3,13 +3,13 @@ import { TIMER_COLUMNS, type Values } from '../../index.ts'
 import * as sql from '../sql/index.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** A row that cannot be read or decided about, and why. */
+/** A row that cannot be read or decided, and why. */
 export interface Damaged {
   readonly row: Values
   readonly reason: string
 }
 
-/** Sets alarms aside whose rows cannot be read: they end `failed` with the reason, and the rest go on. */
+/** Ends alarms whose rows cannot be read as `failed` with the reason, so that the rest go on. */
 export async function quarantine(
   batch: WriteBatch,
   damaged: readonly Damaged[],

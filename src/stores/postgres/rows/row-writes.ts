@@ -15,27 +15,27 @@ import * as sql from '../sql/index.ts'
 import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import type { ShardMap } from './shard-map.ts'
 
-/** Stands between the data of events, as `insertEvents` divides them. */
+/** Separates the data of events in `insertEvents`. */
 export const BETWEEN = '\u0001'
 
 type Row = readonly (string | Serial | null)[]
 
-/** A timer to be written, and where it goes. */
+/** A timer to insert, and its alarm. */
 interface NewRow {
   readonly alarm: Pick<StoredAlarm, 'seq' | 'id' | 'tenant' | 'owner' | 'target'>
   readonly timer: NewTimer
 }
 
 /**
- * Everything that decisions want written, gathered row by row and then written in few statements, however many alarms
- * it is about. The transaction that `flush` runs in makes it all or nothing.
+ * Collects what decisions write, and writes it in few statements, however many alarms it concerns. The transaction
+ * around `flush` makes it atomic.
  */
 export class Writes {
   readonly tallies = new Tallies()
   readonly #shards: ShardMap
   /** The earliest wake that was written, by shard. */
   readonly wakes = new Map<number, number>()
-  /** How many alarms and events were written. */
+  /** The number of alarms and events that were written. */
   rows = 0
   #removed: Serial[] = []
   #removedOf: Serial[] = []
@@ -92,13 +92,13 @@ export class Writes {
       this.#kept.push([tenant, owner, idempotencyKey, seq])
   }
 
-  /** Lets the alarm's timers follow its target. */
+  /** Moves the alarm's timers to its new target. */
   retarget(alarm: StoredAlarm, timers: readonly Timer[]): void {
     this.#retargeted.set(alarm.seq, { alarm, timers })
   }
 
   putOutcome(alarm: OutcomeAlarm, outcome: Outcome): void {
-    // The moment of the last fire stays where a later outcome of the same batch does not name one.
+    // The last fire stays if a later outcome of the same batch has none.
     const before = this.#outcomes.get(alarm.seq)?.outcome?.lastFiredAt ?? null
     const lastFiredAt = outcome.lastFiredAt ?? before
     this.#outcomes.set(alarm.seq, { alarm, outcome: { ...outcome, lastFiredAt }, status: outcome.status })
@@ -122,14 +122,14 @@ export class Writes {
     this.#events.push([...names, at, eventJson(event)])
   }
 
-  /** An event as it stands. */
+  /** An event that is a row already. */
   addEventRow(row: Row): void {
     this.#events.push(row)
   }
 
   /**
-   * Sends everything that was gathered, in one order for all, and then what is added to the figures; the caller waits for
-   * it. Others wait for the figures' rows until the commit: that is why they come last.
+   * Sends everything collected in one fixed order, and the tallies last: other transactions wait for the tallies'
+   * rows until the commit. The caller awaits the answers.
    */
   async flush(session: Session, figures: readonly Bindable[] | null = null): Promise<void> {
     await this.#shards.know(this.#poolsMet())
@@ -144,7 +144,7 @@ export class Writes {
     if (figures !== null && !isLast) session.send(sql.addTallies, ...figures)
   }
 
-  /** Whether something is written behind new alarms. */
+  /** Whether something is written after the new alarms. */
   #hasMore(): boolean {
     const listed = this.#added.length + this.#forgotten.length + this.#events.length
     return listed + this.#outcomes.size > 0
@@ -231,7 +231,10 @@ export class Writes {
     return shard
   }
 
-  /** Who owns the other shard has never heard of these: neither of when they woke, nor of where they were just moved. */
+  /**
+   * The holder of the other shard does not know these timers: neither their wake times, nor that they were just
+   * moved.
+   */
   #wakeElsewhere(timers: readonly Timer[], shard: number): void {
     for (const { shard: from, wakeAt } of timers) {
       if (from === shard) continue
@@ -240,7 +243,7 @@ export class Writes {
     }
   }
 
-  /** Notes that something wakes in a shard. */
+  /** Notes a wake in a shard. */
   wake(shard: number, wakeAt: number | null): void {
     if (wakeAt === null) return
     const known = this.wakes.get(shard)
@@ -254,12 +257,12 @@ type OutcomeAlarm = Pick<StoredAlarm, 'seq' | 'tenant' | 'owner'> & {
 
 interface OutcomeWrite {
   readonly alarm: OutcomeAlarm
-  /** Null where only the status changes. */
+  /** Null if only the status changes. */
   readonly outcome: Outcome | null
   readonly status: Outcome['status']
 }
 
-/** A timer's values as they are written, in the order of the statements, behind what comes before them. */
+/** A timer's values in the order of the statements, after the given ones. */
 export function positionValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
   const { startedAt, waiting, delivered } = timer
@@ -279,7 +282,7 @@ function sendLists(session: Session, text: string, rows: readonly Row[]): void {
   if (rows.length > 0) session.send(text, ...columns(rows))
 }
 
-/** Rows as one list per column. */
+/** Rows as one array per column. */
 export function columns(rows: readonly Row[]): Bindable[] {
   return rows[0]!.map((_, column) => rows.map((row) => row[column]!))
 }

@@ -5,7 +5,7 @@ import { type CountOption, DUE_COUNTED_MAX, type ShardState } from '../../index.
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Where each pool's alarms live. The number of shards is fixed when the tables are made. */
+/** The shards of each pool. Their number is fixed when the tables are created. */
 export class ShardMap {
   readonly #database: Database
   readonly #perPool: number
@@ -16,11 +16,14 @@ export class ShardMap {
     this.#perPool = perPool
   }
 
-  /** Reads the shards of pools that alarms name, and makes those that nobody has met: all of them, or none where there would be too many. */
+  /**
+   * Reads the shards of pools that alarms name, and creates missing ones: all of them, or none if there would be too
+   * many.
+   */
   async know(pools: Iterable<string>): Promise<void> {
     const missing = await this.#meet(pools)
     if (missing.length === 0) return
-    // In a transaction of its own: a user's may be rolled back, or stay open for long.
+    // In a separate transaction: a user's transaction may be rolled back, or stay open for long.
     await this.#database.transaction(async (session) => {
       await session.rows(sql.lockPools)
       const fresh = await this.#meet(missing, session)
@@ -31,7 +34,7 @@ export class ShardMap {
     await this.#meet(missing)
   }
 
-  /** The same for pools that this process serves: these are made, however many there are. */
+  /** The same for pools that this process serves: they are created, however many there are. */
   async serve(pools: readonly string[]): Promise<void> {
     const fresh = await this.#meet(pools)
     if (fresh.length === 0) return
@@ -39,7 +42,7 @@ export class ShardMap {
     await this.#meet(fresh)
   }
 
-  /** Reads what was not met before; answers with those that are not there. */
+  /** Reads the shards of unknown pools; returns the pools that do not exist. */
   async #meet(pools: Iterable<string>, session = this.#database.session): Promise<string[]> {
     const wanted = [...new Set(pools)].filter((pool) => !this.#pools.has(pool))
     if (wanted.length === 0) return []
@@ -61,14 +64,14 @@ export class ShardMap {
   }
 }
 
-/** FNV-1a: spreads ids that begin alike, as those of one moment do. */
+/** FNV-1a: spreads ids with equal prefixes, like those of one moment. */
 function hash(text: string): number {
   let sum = 0x811c9dc5
   for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193)
   return sum >>> 0
 }
 
-/** Reads who runs the clock of each shard, and what waits there. An owner whose lease has ended is none. */
+/** Reads the holder and the pending timers of each shard. A holder whose lease has ended is reported as null. */
 export async function readShards(
   database: Database,
   moment: number | null,

@@ -11,18 +11,18 @@ import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
 
-/** All that is known of one alarm, with the row it is kept in. */
+/** An alarm with its timers and summary, and its row number. */
 export interface StoredSnapshot extends Snapshot {
   readonly alarm: StoredAlarm
 }
 
-/** How an alarm may be named within its owner's. */
+/** The names of an alarm within its owner. */
 export type AlarmName =
   | { readonly id: string }
   | { readonly key: string }
   | { readonly idempotencyKey: string }
 
-/** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+/** Reads an alarm by one of its names; undefined if this owner has none (promise: isolated). */
 export async function alarmNamed(
   session: Session,
   { tenant, owner }: Scope,
@@ -39,17 +39,17 @@ export async function alarmNamed(
   return row && alarmOf(row)
 }
 
-/** Alarms by their rows, with their timers and outcomes. */
+/** Alarms by row number, with their timers and outcomes. */
 export interface Snapshots {
   readonly found: ReadonlyMap<Serial, StoredSnapshot>
-  /** Rows that cannot be read, each with the reason. */
+  /** Rows that cannot be read, with the reasons. */
   readonly damaged: ReadonlyMap<Serial, CorruptRow>
 }
 
-/** Where the outcome stands in a row of `snapshotsBySeq`, behind the alarm; the timers come last. */
+/** The index of the outcome in a row of `snapshotsBySeq`, after the alarm; the timers come last. */
 const OUTCOME_AT = 1 + ALARM_COLUMNS.length
 
-/** Reads all that is known of these alarms, as of one moment; what is in flight only where a decision needs it. */
+/** Reads alarms as of one moment; timers in flight only where a decision needs them. */
 export async function readSnapshots(
   session: Session,
   seqs: readonly Serial[],
@@ -74,7 +74,7 @@ export async function readSnapshots(
   return { found, damaged }
 }
 
-/** Gives alarms the calendars their rules name; most name none. */
+/** Adds the calendars that the rules name; most name none. */
 async function putCalendars(session: Session, found: Map<Serial, StoredSnapshot>): Promise<void> {
   const snapshots = [...found.values()]
   const alarms = await withCalendars(
@@ -94,7 +94,7 @@ export function snapshotIn({ found, damaged }: Snapshots, seq: Serial): StoredSn
   return found.get(seq)
 }
 
-/** The timers of a list in JSON, which is null where there are none. */
+/** The timers of a JSON array, which is null if there are none. */
 function timersIn(json: string | null): Timer[] {
   if (json === null) return []
   return (JSON.parse(json) as [string, ...Values][]).map(([id, ...rest]) => timerOf([serialOf(id), ...rest]))
@@ -123,7 +123,7 @@ type OutcomeValues = [
   number, number,
 ] // biome-ignore format: a list
 
-/** Which timers are recorded as being delivered. */
+/** The timers that are recorded as in flight. */
 export interface RecordedInFlight {
   has(timer: Timer): boolean
 }
@@ -137,8 +137,8 @@ export async function readInFlight(session: Session, shards: readonly number[]):
 }
 
 /**
- * Reads flights. Two may name one timer: it was given back, or failed, and was taken again while others of its first batch
- * were still delivered. The newer need not stand behind the older, for a page's room is used again.
+ * Reads in-flight batches. Two may name one timer: it was released, or failed, and was claimed again while others of
+ * its first batch were still in flight. The newer batch need not come after the older one, because pages are reused.
  */
 export function inFlightIn(rows: readonly Values[]): RecordedInFlight {
   const recorded = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(named))
@@ -149,7 +149,7 @@ function named([id, version]: readonly [Serial, number]): string {
   return `${id}:${version}`
 }
 
-/** The ids and versions of a flight's timers, which are written by turns. */
+/** The ids and versions of a batch's timers, which alternate. */
 export function batchTimers(text: string): [Serial, number][] {
   const flat = text.split(',').map(serialOf)
   const pairs: [Serial, number][] = []

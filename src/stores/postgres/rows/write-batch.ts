@@ -5,20 +5,20 @@ import * as sql from '../sql/index.ts'
 import { columns, Writes } from './row-writes.ts'
 import type { ShardMap } from './shard-map.ts'
 
-/** Rows that many writers add to are several, so that they rarely wait for each other. */
+/** Each tally has several rows, so that concurrent writers rarely wait for each other. */
 const TALLY_SLOTS = 8
 
-/** What every batch of a store has in common. */
+/** What every batch of a store shares. */
 export interface StoreContext {
   readonly shards: ShardMap
-  /** The moment that is bound where the database's clock is not the authority; else null. */
+  /** The time to bind where the database's clock is not the authority; else null. */
   readonly moment: () => number | null
   readonly channel: string
   /** The notice to send with the commit of these wakes, or null. */
   readonly noticeFor: (wakes: ReadonlyMap<number, number>, isUserTransaction: boolean) => string | null
 }
 
-/** Where decisions become rows: a transaction, what is to be written in it, and where things live. */
+/** A transaction, the writes collected for it, and the store's context. */
 export class WriteBatch {
   readonly session: Session
   writes: Writes
@@ -37,25 +37,25 @@ export class WriteBatch {
     return this.#context.moment
   }
 
-  /** Forgets what was gathered and not accepted: it was undone. */
+  /** Drops what was collected and not accepted: it was rolled back. */
   clear(): void {
     this.writes = new Writes(this.#context.shards)
   }
 
-  /** Writes what was gathered so far, so that what follows sees it. The figures wait for the end. */
+  /** Writes what was collected so far, so that later statements see it. The tallies wait for the end. */
   async flush(): Promise<void> {
     await this.writes.flush(this.session)
-    // What a commit follows is not waited for here.
+    // Before a commit, the answers are not awaited here.
     if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
-  /** What was written stays, whatever is undone later. */
+  /** Keeps what was written, even if later work is rolled back. */
   accept(): void {
     this.#tallies.merge(this.writes.tallies)
     this.writes.tallies.drain()
   }
 
-  /** Writes everything, with the figures. */
+  /** Writes everything, with the tallies. */
   async finish(): Promise<void> {
     this.accept()
     await this.writes.flush(this.session, this.#figures())
@@ -83,7 +83,7 @@ export class WriteBatch {
   }
 }
 
-/** Runs work in a transaction, notifies others of what it wrote, and has it noted when it is committed. */
+/** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */
 export async function inWriteBatch<T>(
   database: Database,
   context: StoreContext,
@@ -103,7 +103,7 @@ export async function inWriteBatch<T>(
     note(batch)
     return answer
   } catch (thrown) {
-    // It may have been committed, and only the answer is lost: what wakes by it must be looked for.
+    // If only the answer was lost, it may be committed: then its wakes must be noted.
     if (last !== undefined && isBroken(thrown)) note(last)
     throw thrown
   }

@@ -14,18 +14,18 @@ import { DOCUMENT_QUERIES, documentOf, eventIn, INBOX_QUERIES, wakeOf } from '..
 import { readSnapshots } from '../rows/index.ts'
 import { eventsOfAll } from '../sql/index.ts'
 
-/** The statements of an export: it walks each table once, in the order of its rows. */
+/** The statements of an export: it walks each table once, in row order. */
 export const EXPORT_QUERIES = {
   countAlarms: 'SELECT count(*) FROM wakeful.alarms',
   countEvents: 'SELECT count(*) FROM wakeful.events',
-  /** In the order of their bytes, as SQLite has them, whatever the database sorts by. */
+  /** In byte order, as in SQLite, whatever the database's collation. */
   calendars: `SELECT tenant, name, dates, weekend FROM wakeful.calendars ORDER BY tenant COLLATE "C", name COLLATE "C"`,
   alarms: 'SELECT seq FROM wakeful.alarms WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint',
   formerKeys: 'SELECT alarm, idempotency_key FROM wakeful.idempotency_keys WHERE alarm = ANY($1::bigint[])',
 } as const
 
 const PAGE = 500
-/** One look for all of it. Whoever reads the lines may take its time between two of them. */
+/** One snapshot for all of it. The reader of the lines may take its time. */
 const BEGIN = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY',
   'SET LOCAL statement_timeout = 0',
@@ -33,7 +33,7 @@ const BEGIN = [
   'SET LOCAL enable_seqscan = off',
 ]
 
-/** Writes out everything as it stood at one moment, on a connection of its own. */
+/** Writes out everything as of one moment, on a separate connection. */
 export async function* exportLines(database: Database, now: number): AsyncGenerator<PortableLine> {
   database.assertOpen()
   const client = database.dedicated(0)
@@ -42,7 +42,7 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
     await client.connect()
     const session = database.userSession(client as Querying)
     for (const statement of BEGIN) await session.plain(statement)
-    // The count of events may take long: it is none of the reads that others wait for.
+    // Counting the events may take long: it must not use the connections of other reads.
     const [alarms] = (await session.row(EXPORT_QUERIES.countAlarms)) as [number]
     const [events] = (await session.row(EXPORT_QUERIES.countEvents)) as [number]
     yield portableHead(formatInstant(now), { alarms, events })
@@ -81,7 +81,7 @@ async function* calendarLines(session: Session): AsyncGenerator<PortableLine> {
   }
 }
 
-/** The alarms of a page, each as its line or as what is wrong with it. */
+/** The alarms of a page, each as its line or as its error. */
 async function alarmLines(session: Session, rows: readonly Values[]): Promise<PortableLine[]> {
   const seqs = rows.map(([seq]) => seq as Serial)
   const [{ found, damaged }, kept] = await Promise.all([
@@ -99,7 +99,7 @@ async function alarmLines(session: Session, rows: readonly Values[]): Promise<Po
   })
 }
 
-/** Pages of a table, whose first column says where the next one goes on. */
+/** Pages of a table; the first column says where the next one continues. */
 async function* pages(session: Session, query: string): AsyncGenerator<Values[]> {
   for (let after: Serial = 0; ; ) {
     const rows = await session.rows(query, after, PAGE)

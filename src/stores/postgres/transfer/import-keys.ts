@@ -8,8 +8,8 @@ export const KEY_QUERIES = {
 } as const
 
 /**
- * Answers the alarms with the keys that they can have here. A key names the one that is still to fire: one that has ended
- * gives it up, here or in the export. Two that are to fire are refused.
+ * The alarms with the keys that they can have here. A key belongs to the alarm that is still to fire: one that has
+ * ended gives it up, here or in the export. Two alarms that are still to fire are refused.
  */
 export async function settleKeys(
   batch: WriteBatch,

@@ -23,7 +23,7 @@ import * as sql from '../sql/index.ts'
 import { settleKeys } from './import-keys.ts'
 
 export const IMPORT_QUERIES = {
-  /** One imports at a time: two that read the same file pass over what the other has written. */
+  /** One import at a time: two of the same file skip what the other has written. */
   lock: `SELECT pg_advisory_xact_lock(7420003, hashtext('wakeful.alarms'))::text`,
   knownAlarms: 'SELECT id, tenant, owner FROM wakeful.alarms WHERE id = ANY($1::text[])',
   alarmIds: 'SELECT seq, id FROM wakeful.alarms WHERE seq = ANY($1::bigint[])',
@@ -37,7 +37,7 @@ type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 const ATTEMPTS_MAX = 3
 
-/** Writes a batch of an export's lines, all or none; answers how many were not here already. */
+/** Writes a batch of an export's lines, all or none; returns how many were new. */
 export async function importBatch(
   write: Write,
   lines: readonly PortableRow[],
@@ -47,13 +47,13 @@ export async function importBatch(
     try {
       return await write((batch) => importRows(batch, lines, context))
     } catch (thrown) {
-      // Somebody has just set one of these keys: this time it is found, and told by its name.
+      // Another call has just set one of these keys: the next attempt finds it and names it.
       if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw thrown
     }
   }
 }
 
-/** Lines of one kind go together, in few statements however many they are; kinds keep the order of the file. */
+/** Lines of one kind are written together, in few statements; kinds keep the order of the file. */
 async function importRows(
   batch: WriteBatch,
   lines: readonly PortableRow[],
@@ -82,7 +82,7 @@ function kindOf(line: PortableRow) {
 
 const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
 
-/** Writes documents as they were exported; one of that name that is here already stays as it is. */
+/** Writes documents as they were exported; an existing one of the same name stays. */
 async function importDocuments({ session }: WriteBatch, lines: readonly PortableDocument[]): Promise<number> {
   let written = 0
   for (const { document: given } of lines) {
@@ -92,12 +92,12 @@ async function importDocuments({ session }: WriteBatch, lines: readonly Portable
   return written
 }
 
-/** Writes wakes as they were exported: whoever held one there does not hold it here. */
+/** Writes wakes as they were exported, as available: they were handed out in another store. */
 function importWakes({ session }: WriteBatch, lines: readonly PortableWake[]): Promise<number> {
   return session.run(INBOX_QUERIES.import, ...columns(lines.map(({ wake }) => wakeValues(wake))))
 }
 
-/** Writes calendars as they were exported; one of that name that is here already stays as it is. */
+/** Writes calendars as they were exported; an existing one of the same name stays. */
 async function importCalendars(
   batch: WriteBatch,
   lines: readonly PortableCalendar[],
@@ -145,7 +145,7 @@ async function importAlarms(batch: WriteBatch, given: readonly PortableAlarm[]):
   return lines.length
 }
 
-/** Those that are not here yet, each once. */
+/** The alarms that are new here, each once. */
 async function unknownAlarms(session: Session, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
   const byId = new Map(lines.toReversed().map((line) => [line.alarm.id, line]))
   const rows = await session.rows(IMPORT_QUERIES.knownAlarms, [...byId.keys()])
@@ -158,7 +158,7 @@ async function unknownAlarms(session: Session, lines: readonly PortableAlarm[]):
   return lines.filter((line) => byId.get(line.alarm.id) === line)
 }
 
-/** A name that an alarm brings along. */
+/** A name of an imported alarm. */
 interface Claim {
   readonly alarm: Alarm
   readonly what: 'key' | 'idempotency key'
@@ -210,7 +210,7 @@ async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]
   if (missing !== undefined) throw calendarMissing(missing.alarm, missing.name)
 }
 
-/** They were resolved by the calendars and the zone data of another store: whoever runs the clock does it again. */
+/** They were resolved by the calendars and the zone data of another store: the next review resolves them again. */
 function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
   const naming = lines.filter(({ alarm }) => calendarNames(alarm).length > 0)
   const tenants = [...new Set(naming.map(({ alarm }) => alarm.tenant))]
@@ -237,7 +237,7 @@ async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]):
   return written
 }
 
-/** An event with the row of its alarm; null for one that is about none. */
+/** An event with the row of its alarm; null if it concerns none. */
 interface PlacedEvent {
   readonly event: PortableEvent['event']
   readonly alarm: Serial | null

@@ -12,7 +12,7 @@ import { apply, lockSnapshots, type StoredSnapshot, snapshotIn, type WriteBatch 
 import * as sql from '../sql/index.ts'
 import type { Ending } from './group-commit.ts'
 
-/** An edit that somebody waits for. */
+/** A caller's edit. */
 export interface EditJob<A = unknown> {
   readonly scope: Scope
   readonly which: Selector
@@ -21,8 +21,9 @@ export interface EditJob<A = unknown> {
 }
 
 /**
- * Reads, decides and writes the selected alarms; unknown and not-yours are left out alike. Edits of several callers share
- * a transaction: what one of them refuses is not written, and the others are none the wiser.
+ * Reads, decides and writes the selected alarms; those that do not exist and those of other owners are left out
+ * alike. Edits of several callers share a transaction: if one is refused, nothing of it is written, and the others
+ * are not affected.
  */
 export async function editAll(
   batch: WriteBatch,
@@ -32,7 +33,7 @@ export async function editAll(
   const endings: Ending<EditResult<unknown>>[] = []
   let left = jobs.map((job, index) => ({ job, index, ...selections[index]! }))
   while (left.length > 0) {
-    // Those that are about the same alarm come one after the other: each must see what the one before has written.
+    // Edits of the same alarm run one after the other: each must see what the previous one has written.
     const met = new Set<Serial>()
     const now = left.filter(({ seqs }) => {
       const isFree = seqs.every((seq) => !met.has(seq))
@@ -81,7 +82,7 @@ interface Selection {
   readonly next: Serial | null
 }
 
-/** The rows that each caller means, in the order they were named. */
+/** The rows that each caller selects, in the order of their names. */
 async function select(session: Session, jobs: readonly EditJob[]): Promise<Selection[]> {
   const ids = named(jobs, ({ which }) => ('id' in which ? [which.id] : 'ids' in which ? which.ids : []))
   const keys = named(jobs, ({ which }) => ('key' in which ? [which.key] : []))
@@ -124,7 +125,7 @@ async function seqsOf(
   return (index) => [...new Set((grouped.get(index) ?? []).map(({ seq }) => seq))]
 }
 
-/** A bounded piece of a subject's alarms, or of all that is pending; undefined where the alarms were named one by one. */
+/** A bounded part of a subject's alarms, or of all pending ones; undefined if the alarms were named one by one. */
 function selectMany(session: Session, { scope, which }: EditJob): Promise<Selection> | undefined {
   if (!('limit' in which)) return undefined
   const { tenant, owner } = scope

@@ -7,29 +7,32 @@ interface Waiting<J, A> {
   readonly reject: (reason: unknown) => void
 }
 
-/** How the jobs of a group end: each by its answer, or by what is wrong with it alone. */
+/** The results of the jobs in a group: an answer, or an error of that job alone. */
 export type Ending<A> = { readonly answer: A } | { readonly refusal: unknown }
 
-/** What a group commit is made of. */
+/** How a group commit runs its jobs. */
 export interface GroupPorts<J, A> {
   /** Runs jobs in one transaction and answers after its commit; a throw means that nothing was written. */
   run(jobs: readonly J[], isAlone: boolean): Promise<readonly Ending<A>[]>
-  /** Whether a throw may be the fault of one of the jobs, so that the others are tried without it. */
+  /** Whether one of the jobs may have caused the error, so that the others are tried without it. */
   mayDivide(thrown: unknown): boolean
   readonly jobsMax: number
   readonly timers: Timers
-  /** How many groups may be under way at once (1): only where jobs cannot meet each other. */
+  /** Concurrent groups (1); more only if jobs cannot conflict with each other. */
   readonly groupsMax?: number
 }
 
-/** A commit takes about as long for one job as for so many: fewer do not get one of their own while another is under way. */
+/**
+ * A commit takes about as long for one job as for this many: fewer do not start another commit while one is under
+ * way.
+ */
 const SHARE_MIN = 16
 
 /**
- * Callers of the same moment share one transaction, and each is answered after its commit (promise: durable). A lone
- * caller waits for nobody: what gathers is what comes while a commit is under way. Many may be divided into several
- * groups, so that the callers of one are served while the server writes another. A group that fails is halved, until
- * whoever is at fault stands alone (hazard 7).
+ * Concurrent callers share one transaction, and each is answered after its commit (promise: durable). A lone caller
+ * does not wait: jobs gather only while a commit is under way. Many jobs may be split into several groups, so that
+ * the callers of one are answered while the server writes another. A group that fails is bisected until the job that
+ * caused the error is alone.
  */
 export class GroupCommit<J, A> {
   readonly #ports: GroupPorts<J, A>
@@ -55,7 +58,7 @@ export class GroupCommit<J, A> {
   }
 
   async #gather(): Promise<void> {
-    // After everything else of this turn, so that its callers come along.
+    // At the end of this turn of the event loop, so that its other callers join.
     await new Promise<void>((resolve) => this.#ports.timers.soon(resolve))
     this.#gathering = null
     while (this.#waiting.length > 0 && this.#mayFly()) this.#fly(this.#waiting.splice(0, this.#share()))
@@ -66,7 +69,7 @@ export class GroupCommit<J, A> {
     return size === 0 || (size < this.#groupsMax && this.#waiting.length >= SHARE_MIN)
   }
 
-  /** How many go at once: all, or an equal part where each part is worth a commit. */
+  /** The size of the next group: all jobs, or an equal part if each part is worth a commit. */
   #share(): number {
     const free = this.#groupsMax - this.#underWay.size
     const all = this.#waiting.length
@@ -102,7 +105,7 @@ export class GroupCommit<J, A> {
         for (const { reject } of group) reject(thrown)
         return
       }
-      // Both at once: a half that waits for a lock does not hold the other up. Callers of one moment have no order.
+      // Both at once: a half that waits for a lock does not delay the other. Concurrent callers have no order.
       const middle = group.length >> 1
       await Promise.all([this.#runAll(group.slice(0, middle)), this.#runAll(group.slice(middle))])
     }

@@ -4,7 +4,7 @@ import { isStoreError } from '../connection/index.ts'
 import { apply, lockSnapshots, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Lets a decision look at live alarms again, a bounded number at a time. */
+/** Reviews live alarms, a bounded number at a time. */
 export async function reviewSelected(
   batch: WriteBatch,
   which: ReviewFilter,
@@ -29,7 +29,7 @@ export async function reviewSelected(
   return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as Serial) }
 }
 
-/** What cannot be decided about is left to the take, which sets it aside with the reason. */
+/** An alarm that cannot be decided is left to the claim, which quarantines it with the reason. */
 function decided(snapshot: Snapshot, decide: (snapshot: Snapshot) => Change | null): Change | null {
   try {
     return decide(snapshot)

@@ -22,28 +22,28 @@ import {
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Whether a request can meet an alarm that is there already. */
+/** Whether a request can match an alarm that exists already. */
 export function isKeyed({ alarm }: SetRequest): boolean {
   return alarm.key !== null || alarm.idempotencyKey !== null
 }
 
-/** Writes new alarms that can meet nothing: one statement, however many. */
+/** Writes new alarms that can match no other: one statement, however many. */
 export async function setNew(batch: WriteBatch, requests: readonly SetRequest[]): Promise<SetResult[]> {
   await assertCalendars(
     batch.session,
     requests.map(({ alarm }) => alarm),
   )
-  // Not flushed here: with the figures it is one statement, and that is the whole transaction.
+  // Not flushed here: together with the tallies it is one statement, and that is the whole transaction.
   for (const { alarm, timer } of requests) batch.writes.insertAlarm(alarm, timer)
   return requests.map(createdAnswer)
 }
 
-/** What a set of a new alarm answers. */
+/** The result of a set that created an alarm. */
 export function createdAnswer({ alarm, timer }: SetRequest): SetResult {
   return { outcome: 'created', snapshot: newSnapshot(alarm, timer) }
 }
 
-/** A request with its index among the others, and the moment of its caller. */
+/** A request with its index among the others, and its caller's context. */
 interface IndexedRequest {
   readonly request: SetRequest
   readonly context: Context
@@ -51,8 +51,8 @@ interface IndexedRequest {
 }
 
 /**
- * Writes alarms in order: known idempotency keys answer with the first one, known keys are set again. Requests that name
- * the same alarm come one after the other, the rest together.
+ * Writes alarms in order: known idempotency keys return the first alarm, known keys are set again. Requests that name
+ * the same alarm run one after the other, the rest together.
  */
 export async function setAll(
   batch: WriteBatch,
@@ -70,7 +70,7 @@ export async function setAll(
     }
     const round = await setRound(batch, now)
     for (const [index, answer] of round) answers[index] = answer
-    // One that was found and then pruned, before anybody held it, is looked for again: by now it is new.
+    // An alarm that was found and then pruned, before it was locked, is looked up again: now it is new.
     const again = now.filter(({ index }) => !round.has(index))
     const answered = now.filter(({ index }) => round.has(index))
     left = [...again, ...repeatsAnswered(later, answers, answered)]
@@ -78,7 +78,7 @@ export async function setAll(
   return answers
 }
 
-/** Answers those that repeat an idempotency key of the round before, which no key can have moved on since. */
+/** Answers requests that repeat an idempotency key of the previous round, which no key can have replaced since. */
 function repeatsAnswered(
   later: readonly IndexedRequest[],
   answers: SetResult[],
@@ -108,7 +108,7 @@ function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm):
   return JSON.stringify([kind, tenant, owner, kind === 'i' ? idempotencyKey : key])
 }
 
-/** Answers by index; none for those whose alarm was pruned meanwhile, for which nothing is written. */
+/** Answers by index; none for alarms that were pruned in the meantime, for which nothing is written. */
 async function setRound(
   batch: WriteBatch,
   round: readonly IndexedRequest[],
@@ -131,7 +131,7 @@ async function setRound(
     answers.set(index, { outcome: 'replaced', snapshot: setAgain(batch, snapshot, request, context) })
   }
   for (const { request } of fresh) batch.writes.insertAlarm(request.alarm, request.timer)
-  // Not left for the end, where alarms with keys would be written with the figures.
+  // Flushed now: at the end, alarms with keys would be written together with the tallies.
   await batch.flush()
   const first = await readSnapshots(session, [...firsts.values()])
   for (const { index } of deduped) {
@@ -159,7 +159,7 @@ function setAgain(
   return snapshotAfter(snapshot, change)
 }
 
-/** The rows of alarms whose idempotency keys are known, by the requests' indexes; also of keys that were replaced. */
+/** The rows of known idempotency keys, by the index of the request; also of keys that were replaced. */
 async function knownFirsts(session: Session, round: readonly IndexedRequest[]): Promise<Map<number, Serial>> {
   const asked = round.filter(({ request }) => request.alarm.idempotencyKey !== null)
   const names = asked.map(({ request }) => request.alarm.idempotencyKey!)

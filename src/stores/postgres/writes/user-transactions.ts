@@ -2,7 +2,7 @@ import { WakefulError } from '../../../error.ts'
 import { type Database, isContention, isDuplicate, type Querying, type Session } from '../connection/index.ts'
 import { meta } from '../sql/index.ts'
 
-/** A user's own `pg` client, as far as it is needed here. */
+/** The part of a user's `pg` client that is needed here. */
 interface UserClient extends Querying {
   getTransactionStatus?(): string | null
   readonly totalCount?: number
@@ -10,15 +10,15 @@ interface UserClient extends Querying {
 
 const ATTEMPTS_MAX = 3
 const ISOLATION = `SELECT current_setting('transaction_isolation')`
-/** Calls on one connection come one after the other: what one of them undoes would take the others' work along. */
+/** Calls on one connection run one after the other: rolling back one would also undo the others. */
 const TURNS = new WeakMap<object, Promise<unknown>>()
 
-/** Whether somebody was in the way, or has just set the same key: the next time it is found. */
+/** Whether a retry can succeed: after contention, or when another call has just set the same key. */
 function isPassing(thrown: unknown): boolean {
   return isContention(thrown) || isDuplicate(thrown)
 }
 
-/** Runs work in transactions that users have opened on their own connections, and that they end. */
+/** Runs work in transactions that users open and end on their own connections. */
 export class UserTransactions {
   readonly #database: Database
   readonly #known = new WeakSet<object>()
@@ -28,8 +28,8 @@ export class UserTransactions {
   }
 
   /**
-   * Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. Work that `looks` decides
-   * by what is being delivered at this moment, which an older snapshot does not tell (hazard 4).
+   * Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. Work that `looks`
+   * decides by what is in flight now, which an older snapshot does not show.
    */
   async within<T>(tx: unknown, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
     const client = userClientOf(tx)
@@ -76,7 +76,7 @@ export class UserTransactions {
   }
 }
 
-/** What is being delivered is seen by statements that begin after the locks are held, each with a snapshot of its own. */
+/** Statements that begin after the locks, each with its own snapshot, see what is in flight. */
 async function assertCurrent(session: Session): Promise<void> {
   const [level] = (await session.row(ISOLATION)) as [string]
   if (level === 'read committed') return

@@ -9,7 +9,7 @@ import { type EditJob, editAll } from './edits.ts'
 import { type Ending, GroupCommit } from './group-commit.ts'
 import { createdAnswer, isKeyed, setAll, setNew } from './sets.ts'
 
-/** One caller's set: all of it or nothing. */
+/** One caller's set, written as a whole or not at all. */
 export interface SetJob {
   readonly requests: readonly SetRequest[]
   readonly context: Context
@@ -18,17 +18,17 @@ export interface SetJob {
 type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 const JOBS_MAX = 500
-/** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
+/** New alarms cannot conflict: while the server writes some, others are prepared or answered. */
 const GROUPS_MAX = 2
-/** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
+/** A group waits only shortly for a lock of a user's transaction; a single call waits longer. */
 const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
 const ALONE = `SET LOCAL lock_timeout = '10s'`
 const ATTEMPTS_MAX = 3
 const TRY_AGAIN_MS = 100
 
 /**
- * Users' writes, committed in groups. Sets that can meet nothing share one lane and wait for no lock; those by key and
- * edits, which may, have their own (hazard 7).
+ * Users' writes, committed in groups. Sets that cannot match another alarm share one lane and wait for no lock. Sets
+ * by key, and edits, can wait for a user's transaction, and have their own lanes.
  */
 export class Writers {
   readonly #database: Database
@@ -73,7 +73,7 @@ export class Writers {
     return job.requests.some(isKeyed) ? this.#keyed.submit(job) : this.#new.submit(job)
   }
 
-  /** The same in a transaction that somebody else ends. */
+  /** The same in a user's transaction. */
   async setIn(batch: WriteBatch, job: SetJob): Promise<SetResult[]> {
     await this.#know(job)
     return setAll(batch, indexed([job]))
@@ -99,8 +99,8 @@ export class Writers {
   }
 
   /**
-   * When the answer to a commit is lost, nobody knows whether it happened: the ids, which the callers made, tell. All of
-   * a group are there, or none.
+   * If the answer to a commit is lost, the ids, which the callers made, show whether it happened: all of a group
+   * exist, or none.
    */
   async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetResult[]>[]> {
     const requests = jobs.flatMap((job) => job.requests)
@@ -114,7 +114,7 @@ export class Writers {
         else if (unanswered === null || !isDuplicate(thrown)) throw thrown
         await wait(this.#database.timers, attempt * TRY_AGAIN_MS)
         if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))
-        // Not that they are there already, which says that somebody's row is wrong: nobody could find out.
+        // Not "already exists", which would blame a row: whether it was committed is unknown.
         if (attempt >= ATTEMPTS_MAX) throw unanswered
       }
     }
@@ -127,7 +127,7 @@ export class Writers {
     } catch {
       return false
     } finally {
-      // Nobody has noted them: looks may have passed over where they are.
+      // Their wakes were not noted, and scans may have passed their positions.
       for (const { timer } of requests) if (timer.wakeAt !== null) this.#nextWakes.lower(null, timer.wakeAt)
     }
   }
@@ -141,7 +141,7 @@ export class Writers {
         })
         return divided(jobs, answers)
       } catch (thrown) {
-        // Somebody else has just set the same key: this time it is found.
+        // Another call has just set the same key: the next attempt finds it.
         if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw lockAdvice(thrown, isAlone)
       }
     }
@@ -159,7 +159,7 @@ export class Writers {
   }
 }
 
-/** Whether one of a group may be at fault: its row, or a lock that it alone must wait for. */
+/** Whether one job of a group may be the cause: its row, or a lock that it alone waits for. */
 function isOfOne(thrown: unknown): boolean {
   return isLockTimeout(thrown) || !isStoreError(thrown)
 }
