@@ -7,7 +7,7 @@ import {
   Session,
 } from '../../src/stores/postgres/connection/session.ts'
 import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
-import { BETWEEN } from '../../src/stores/postgres/rows/row-writes.ts'
+import { EVENT_SEPARATOR } from '../../src/stores/postgres/rows/row-writes.ts'
 import { POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { FIGURES } from '../../src/stores/postgres/sql/tally-columns.ts'
@@ -150,7 +150,7 @@ export class Raw {
       .with(indexOf(EVENT_COLUMNS, 'id'), this.#ids(rows.length))
       .with(indexOf(EVENT_COLUMNS, 'correlation_id'), this.#ids(rows.length))
       .with(indexOf(EVENT_COLUMNS, 'alarm'), read(ALARM))
-    send(sql.insertEvents, events.with(data, all(event[data]!).join(BETWEEN)))
+    send(sql.insertEvents, events.with(data, all(event[data]!).join(EVENT_SEPARATOR)))
   }
 
   #tally(sums: Readonly<Partial<Record<(typeof FIGURES)[number], number>>>): void {

@@ -38,7 +38,7 @@ export class OwnInbox implements Inbox {
         // Begun before the read, so that no notification is missed.
         const pause = this.#pause(until, signal)
         try {
-          const wakes = await store.takeWakes(this.#scope, { now: clock.now(), holdMs, limit })
+          const wakes = await store.claimWakes(this.#scope, { now: clock.now(), holdMs, limit })
           if (
             wakes.length > 0 ||
             clock.monotonic() >= until ||

@@ -31,7 +31,7 @@ export interface Inbox {
    */
   putWake(wake: NewWake, max: number): Promise<void>
   /** Hands out the oldest available wakes until `now + holdMs`, and counts it in `tries`. */
-  takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]>
+  claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]>
   /**
    * Acknowledges a wake, which removes it. Null if the owner has no such wake, or if it was handed out less often than
    * `triesMin` (0) or more often than `triesMax`.

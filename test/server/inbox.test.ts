@@ -104,7 +104,7 @@ it('shows the second attempt also after a late acknowledgement of the first', as
 })
 
 it('does not wake readers for events of others', { timeout: 60_000 }, async () => {
-  const looks = vi.spyOn(SqliteStore.prototype, 'takeWakes')
+  const looks = vi.spyOn(SqliteStore.prototype, 'claimWakes')
   const reads = vi.spyOn(SqliteStore.prototype, 'events')
   const stop = new AbortController()
   const idle = Array.from({ length: 50 }, (_, n) =>

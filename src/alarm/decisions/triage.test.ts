@@ -33,7 +33,7 @@ function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {})
 
 /** What a decision skips and fires, in short. */
 function told(decision: ReturnType<typeof triage>) {
-  if (decision.kind === 'look') return { kind: 'look' }
+  if (decision.kind === 'lookup') return { kind: 'lookup' }
   const skipped = decision.change?.events?.find(({ type }) => type === 'alarm.skipped')?.data
   const fires = decision.kind === 'fire' ? decision.timer.scheduledFor - NOW : undefined
   const tick = decision.kind === 'fire' ? decision.timer.tick : undefined
@@ -250,5 +250,5 @@ test('a report that is overdue ends its occurrence as timed out', () => {
 
 test('asks to look where the alarm may end with this, and its other timers are not known', () => {
   const last = { ...due({ every: '1h', count: 1, misfire: 'skip' }), others: null }
-  expect(triage(last, FACTS, at(3 * HOUR)).kind).toBe('look')
+  expect(triage(last, FACTS, at(3 * HOUR)).kind).toBe('lookup')
 })

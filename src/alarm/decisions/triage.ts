@@ -34,7 +34,7 @@ export type Decision =
   /** Write the change; nothing is delivered. */
   | { readonly kind: 'settle'; readonly change: Change }
   /** Decide again with the alarm's other timers. */
-  | { readonly kind: 'look' }
+  | { readonly kind: 'lookup' }
   /** Leave it due: a limit has no free slot for it now. */
   | { readonly kind: 'pass'; readonly change?: undefined }
 
@@ -62,12 +62,12 @@ const PAUSE_WAIT_MS_MAX = 3_600_000
 
 /** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
 export function triage(loaded: LoadedTimer, facts: TriageFacts, context: Context): Decision {
-  if (loaded.timer.kind === 'report') return orLook(reportOverdue(loaded, context))
-  if (isAbandoned(loaded)) return orLook(settle(loaded, { kind: 'released' }, context))
+  if (loaded.timer.kind === 'report') return settleOrLookUp(reportOverdue(loaded, context))
+  if (isAbandoned(loaded)) return settleOrLookUp(settle(loaded, { kind: 'released' }, context))
   // Before the misfire check: what a pause makes late is judged after the resume.
   if (facts.isPaused) return waitForResume(loaded.timer, context)
   if (loaded.timer.kind !== 'due') return dispatch(loaded, facts, context)
-  const elsewhere = moveOn(loaded, context)
+  const elsewhere = moveChanged(loaded, context)
   if (elsewhere !== null) return elsewhere
   const missed = misfire(loaded, facts, context)
   if (missed === null) return dispatch(loaded, facts, context)
@@ -90,7 +90,9 @@ function dispatch(loaded: LoadedTimer, facts: TriageFacts, context: Context): De
   if (timer.kind === 'due' && overlaps(loaded, facts)) return overlap(loaded, facts, context)
   if (alarm.target.kind === 'event') {
     const now = context.now
-    return orLook(settle(loaded, { kind: 'delivered', firedAt: now, endedAt: now, report: null }, context))
+    return settleOrLookUp(
+      settle(loaded, { kind: 'delivered', firedAt: now, endedAt: now, report: null }, context),
+    )
   }
   if (!facts.canRun) return waitForHandler(timer, context)
   return { kind: 'fire', timer }
@@ -98,7 +100,7 @@ function dispatch(loaded: LoadedTimer, facts: TriageFacts, context: Context): De
 
 /** Joins the record of the missed occurrences with the decision on the newest: both change the same timer. */
 function afterMisfire(missed: Extract<Decision, { kind: 'fire' }>, decision: Decision): Decision {
-  if (decision.kind === 'look' || decision.kind === 'pass') return decision
+  if (decision.kind === 'lookup' || decision.kind === 'pass') return decision
   if (decision.kind === 'fire') return missed
   const { id } = missed.timer
   const own = decision.change.move?.find((move) => move.id === id)
@@ -115,8 +117,8 @@ function afterMisfire(missed: Extract<Decision, { kind: 'fire' }>, decision: Dec
   }
 }
 
-function orLook(change: Change | null): Decision {
-  return change === null ? { kind: 'look' } : { kind: 'settle', change }
+function settleOrLookUp(change: Change | null): Decision {
+  return change === null ? { kind: 'lookup' } : { kind: 'settle', change }
 }
 
 /** No report came in time: the occurrence ends `timed_out`. */
@@ -140,7 +142,7 @@ function reportOverdue(loaded: LoadedTimer, context: Context): Change | null {
  * Moves a timer whose instant has changed since it was set (zone data, or a calendar). Writes one record for the days off
  * that the rule skipped before this instant; the alarm goes on after them, or ends where the rule ended on a day off.
  */
-function moveOn(loaded: LoadedTimer, context: Context): Decision | null {
+function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
   const { alarm, timer } = loaded
   const moved = reviewed(alarm, timer, context)
   if (moved !== null) return { kind: 'settle', change: moved }
@@ -154,7 +156,7 @@ function moveOn(loaded: LoadedTimer, context: Context): Decision | null {
   if (last === null) return null
   const first = { ...timer, scheduledFor: from, nominal: null }
   const run = { to: { at: last, nominal: last }, count, exact }
-  if (isOff) return orLook(skipRun({ ...loaded, timer: first }, run, 'holiday', context))
+  if (isOff) return settleOrLookUp(skipRun({ ...loaded, timer: first }, run, 'holiday', context))
   const events = [skippedRecord(alarm, first, 'holiday', context.now, { ...run, to: last })]
   const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
   const move = [{ id: timer.id, nominal: null, zoneOffset, floor: last, tick: timer.tick + count }]
@@ -168,11 +170,11 @@ function misfire(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
   // What waited for its own pause, a handler or an earlier occurrence was not missed; what an operator paused was.
   if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
-  if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(loaded, context)) : null
+  if (!recurs(alarm)) return policy === 'skip' ? settleOrLookUp(missedOnce(loaded, context)) : null
   const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(loaded, run, context)
   if (policy !== 'skip') return catchUp(loaded, run, policy.all, context)
-  return orLook(
+  return settleOrLookUp(
     skipRun(
       loaded,
       { to: run.last ?? occurrenceOf(timer), count: run.count + 1, exact: run.exact },
@@ -198,7 +200,9 @@ function catchUp(
     dropped === tooOld.count && tooOld.last !== null
       ? tooOld.last
       : nthFrom(alarm, timer, dropped, context.now)
-  return orLook(skipRun(loaded, { to, count: dropped, exact: run.exact && tooOld.exact }, 'misfire', context))
+  return settleOrLookUp(
+    skipRun(loaded, { to, count: dropped, exact: run.exact && tooOld.exact }, 'misfire', context),
+  )
 }
 
 function fireNewest(loaded: LoadedTimer, run: MissedRun, context: Context): Decision {
@@ -257,7 +261,7 @@ function overlap(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
     return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
   }
-  return orLook(
+  return settleOrLookUp(
     close(loaded, { events: [skippedRecord(alarm, timer, 'overlap', context.now)] }, 'missed', context),
   )
 }

@@ -74,7 +74,7 @@ async function keep(path: string): Promise<void> {
   const scope = { tenant: 'other', owner: 'somebody' }
   for (const occurrenceId of ['one', 'two'])
     await store.putWake({ ...scope, occurrenceId, alarmId: 'a', arrivedAt: 9, body: PAYLOAD }, 9)
-  await store.takeWakes(scope, { now: 10, holdMs: 1e12, limit: 1 })
+  await store.claimWakes(scope, { now: 10, holdMs: 1e12, limit: 1 })
   await store.close()
 }
 

@@ -14,7 +14,7 @@ export const inboxCases = casesOf('inbox', {
     harness.clock.step(1)
     await put(harness, 'two')
     await put(harness, 'three')
-    const [first] = await harness.store.takeWakes(ANN, request(harness, 1))
+    const [first] = await harness.store.claimWakes(ANN, request(harness, 1))
     assert.deepEqual(first, {
       ...ANN,
       occurrenceId: 'one',
@@ -30,7 +30,7 @@ export const inboxCases = casesOf('inbox', {
   async 'hands out a bounded amount of content at once, and claims only that'(harness) {
     const body = JSON.stringify('x'.repeat(200_000))
     for (let n = 0; n < 30; n++) await put(harness, `${n}`, ANN, { body })
-    const take = () => harness.store.takeWakes(ANN, request(harness, 100))
+    const take = () => harness.store.claimWakes(ANN, request(harness, 100))
     const first = await take()
     assert.equal(first.length, Math.ceil(PAGE_BYTES_MAX / body.length))
     const all = [...first, ...(await take())]
@@ -39,17 +39,17 @@ export const inboxCases = casesOf('inbox', {
 
   async 'hands out a wake again when its hold has ended, and counts how often'(harness) {
     await put(harness, 'one')
-    await harness.store.takeWakes(ANN, request(harness))
+    await harness.store.claimWakes(ANN, request(harness))
     harness.clock.step(HOLD_MS - 1)
     assert.deepEqual(await claimedIds(harness), [])
     harness.clock.step(1)
-    const [again] = await harness.store.takeWakes(ANN, request(harness))
+    const [again] = await harness.store.claimWakes(ANN, request(harness))
     assert.deepEqual([again!.occurrenceId, again!.tries], ['one', 2])
   },
 
   async 'leaves a wake unchanged when it is put again'(harness) {
     await put(harness, 'one')
-    await harness.store.takeWakes(ANN, request(harness))
+    await harness.store.claimWakes(ANN, request(harness))
     await put(harness, 'one', ANN, { body: '"other"' })
     assert.deepEqual(await claimedIds(harness), [], 'it was handed out already')
     const removed = await harness.store.removeWake(ANN, 'one')
@@ -74,9 +74,9 @@ export const inboxCases = casesOf('inbox', {
 
   async 'refuses to acknowledge a wake that was handed out again since, if asked to'(harness) {
     await put(harness, 'one')
-    const first = await harness.store.takeWakes(ANN, request(harness))
+    const first = await harness.store.claimWakes(ANN, request(harness))
     harness.clock.step(HOLD_MS)
-    const second = await harness.store.takeWakes(ANN, request(harness))
+    const second = await harness.store.claimWakes(ANN, request(harness))
     assert.deepEqual([first[0]!.tries, second[0]!.tries], [1, 2])
     assert.equal(await harness.store.removeWake(ANN, 'one', 1, 1), null)
     assert.equal(await harness.store.removeWake(ANN, 'one', 3, 3), null)
@@ -90,10 +90,10 @@ export const inboxCases = casesOf('inbox', {
       assert.equal(await harness.store.removeWake(other, 'one'), null)
       await put(harness, 'one', other, { body: '"theirs"' })
     }
-    const [own] = await harness.store.takeWakes(ANN, request(harness))
+    const [own] = await harness.store.claimWakes(ANN, request(harness))
     assert.equal(own!.body, '{"n":9007199254740993}')
     for (const other of OTHERS) {
-      const [theirs] = await harness.store.takeWakes(other, request(harness))
+      const [theirs] = await harness.store.claimWakes(other, request(harness))
       assert.deepEqual([theirs!.tenant, theirs!.owner, theirs!.body], [other.tenant, other.owner, '"theirs"'])
     }
   },
@@ -113,7 +113,7 @@ export const inboxCases = casesOf('inbox', {
   async 'hands out a wake to one of several concurrent callers'(harness) {
     const names = ['one', 'two', 'three', 'four']
     for (const name of names) await put(harness, name)
-    const both = await Promise.all([1, 2, 3].map(() => harness.store.takeWakes(ANN, request(harness, 2))))
+    const both = await Promise.all([1, 2, 3].map(() => harness.store.claimWakes(ANN, request(harness, 2))))
     const all = both.flat().map(({ occurrenceId }) => occurrenceId)
     assert.equal(new Set(all).size, all.length, 'none is given twice')
   },
@@ -121,7 +121,7 @@ export const inboxCases = casesOf('inbox', {
   async 'hands out to other processes what one has put'(harness) {
     const peer = await harness.peer()
     await put(harness, 'one')
-    const [wake] = await peer.takeWakes(ANN, request(harness))
+    const [wake] = await peer.claimWakes(ANN, request(harness))
     assert.equal(wake!.occurrenceId, 'one')
     assert.deepEqual(await claimedIds(harness), [])
     assert.notEqual(await peer.removeWake(ANN, 'one'), null)
@@ -177,5 +177,5 @@ function request(harness: Harness, limit = 10) {
 }
 
 async function claimedIds(harness: Harness, scope: Scope = ANN): Promise<string[]> {
-  return (await harness.store.takeWakes(scope, request(harness))).map(({ occurrenceId }) => occurrenceId)
+  return (await harness.store.claimWakes(scope, request(harness))).map(({ occurrenceId }) => occurrenceId)
 }

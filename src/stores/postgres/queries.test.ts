@@ -144,7 +144,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'document remove': 'documents_pkey',
   'inbox known': 'inbox_tenant_owner_occurrence_key',
   'inbox put': 'inbox_(oldest|tenant_owner_occurrence_key)',
-  'inbox take': 'inbox_oldest',
+  'inbox claim': 'inbox_oldest',
   'inbox remove': 'inbox_tenant_owner_occurrence_key',
   'inbox prune': 'inbox_arrived',
   'inbox all': 'inbox_pkey',

@@ -32,7 +32,7 @@ import {
   PostgresClaimStatements,
   pausedTargets,
   releaseWaiting,
-  settleApart,
+  settleOneByOne,
   settleTogether,
   transact,
 } from './claims/index.ts'
@@ -268,7 +268,7 @@ export class PostgresStore extends PostgresRecords implements Store {
         if (isStoreError(again)) throw again
       }
     }
-    return this.#write((batch) => settleApart(batch, outcomes))
+    return this.#write((batch) => settleOneByOne(batch, outcomes))
   }
 
   /** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */

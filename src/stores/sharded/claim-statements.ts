@@ -2,23 +2,23 @@ import type { Serial } from '../../alarm/index.ts'
 import type { ClaimedTimer, ClaimRequest, Lease } from '../index.ts'
 import type { NextWakeCache, NextWakes, Position } from './next-wake-cache.ts'
 
-/** What claiming asks of the database. */
+/** The statements of a claim. */
 export interface ClaimStatements {
   /**
-   * The next timer of each shard that is still held under its lease, from the shard's lower bound on. A shard that is
-   * missing is lost. Writes nothing and locks nothing.
+   * The next timer of each shard that is still owned under its lease, from its lower bound on. A missing shard is
+   * lost. Writes and locks nothing.
    */
   peek(leases: readonly Lease[], bounds: LowerBounds): Promise<readonly Peeked[]>
   /** The next timers of each shard from its lower bound on, up to `count` of each. */
   nextTimers(shards: readonly number[], bounds: LowerBounds, count: number): Promise<readonly ScannedTimer[]>
-  /** Looks for what is due of tenants and owners that are not to be avoided. Locks nothing. */
+  /** Finds due timers of tenants and owners that are not avoided. Locks nothing. */
   fairScan(leases: readonly Lease[], request: ClaimRequest): Promise<FairScan>
   /**
-   * Claims what is due, in one transaction: checks and locks the shards, then reads what is due, decides about it, and
+   * Claims due timers in one transaction: locks the shards and proves ownership, reads what is due, decides, and
    * records what is to be delivered as in flight.
    */
   claimDue(work: ClaimWork): Promise<ClaimResult>
-  /** Whether the connection broke, so that the statement may have been carried out or not. */
+  /** Whether the connection broke, so that it is unknown whether the statement ran. */
   isBroken(thrown: unknown): boolean
   /** Whether a lock could not be acquired in time. */
   isLockTimeout(thrown: unknown): boolean
@@ -26,7 +26,7 @@ export interface ClaimStatements {
   isStoreError(thrown: unknown): boolean
 }
 
-/** From where on each shard is scanned: below it nothing waits. */
+/** The position from which each shard is scanned: nothing waits below it. */
 export type LowerBounds = Pick<NextWakeCache, 'lowerBound' | 'lowerBounds'>
 
 /** A timer in the order of the due index. */
@@ -35,37 +35,37 @@ export interface ScannedTimer extends Position {
   readonly version: number
 }
 
-/** The next timer of a shard; null where nothing waits. */
+/** The next timer of a shard; null if nothing waits. */
 export interface Peeked {
   readonly shard: number
   readonly next: ScannedTimer | null
 }
 
-/** What is due of those that are not avoided, and when they are due next. */
+/** The due timers of owners that are not avoided, and when they are due next. */
 export interface FairScan {
   readonly due: readonly { readonly id: Serial; readonly shard: number }[]
-  /** Whether more is due than that. */
+  /** Whether more is due. */
   readonly more: boolean
   readonly nextWakeAt: number | null
 }
 
-/** What is claimed, and how. */
+/** A claim to run. */
 export interface ClaimWork {
-  /** The shards in which something is due, and under which leases. */
+  /** The leases of the shards with due timers. */
   readonly leases: readonly Lease[]
   readonly request: ClaimRequest
   readonly bounds: LowerBounds
-  /** Where only this is claimed: what tenants are due whom another crowds out. */
+  /** Set if only these are claimed: due timers of tenants that another one crowds out. */
   readonly fair: FairScan | null
-  /** One row after the other, each undone alone: for when a batch could not be written. */
+  /** Row by row, each in a savepoint: used when a batch could not be written. */
   readonly oneByOne: boolean
-  /** Whether shards that another transaction has locked are passed over, instead of waited for a moment. */
+  /** Whether to skip shards that another transaction has locked, instead of waiting shortly. */
   readonly passesOver: boolean
-  /** The batches that are really in flight, where one may have been recorded without an answer; else null. */
+  /** The batches that are really in flight, if one may have been recorded without an answer; else null. */
   readonly knownBatches: readonly Serial[] | null
 }
 
-/** What a claim came to. */
+/** The result of a claim. */
 export interface ClaimResult {
   readonly timers: readonly ClaimedTimer[]
   readonly lost: readonly Lease[]
@@ -73,12 +73,12 @@ export interface ClaimResult {
   readonly busy: readonly Lease[]
   /** Whether more is due than was claimed. */
   readonly more: boolean
-  /** Whether something due was passed over because an open transaction has locked it. */
+  /** Whether a due timer was skipped because an open transaction has locked it. */
   readonly passedLocked: boolean
-  /** What wakes next after now, by shard. */
+  /** The next wake after now, by shard. */
   readonly next: NextWakes
   /** The earliest wake that the claim itself wrote, by shard. */
   readonly written: NextWakes
-  /** Everything that was scanned, by shard and in order, also what was in flight already. */
+  /** All rows that were scanned, by shard and in order, including those in flight. */
   readonly scanned: ReadonlyMap<number, readonly ScannedTimer[]>
 }

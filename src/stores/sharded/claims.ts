@@ -23,19 +23,19 @@ const BUSY_MS = 200
 /** How soon to scan again for what an open transaction has locked. */
 const LOCKED_AGAIN_MS = 50
 
-/** What a look at the shards tells. */
+/** The result of peeking at shards. */
 interface Peek {
-  /** The next timer of each shard, where there is one. */
+  /** The next timer of each shard that has one. */
   readonly next: readonly ScannedTimer[]
   readonly lost: readonly Lease[]
 }
 
-/** Looks for what is due and claims it, in as few statements as possible: none where it is known that nothing is. */
+/** Finds due timers and claims them, in as few statements as possible: none if it is known that nothing is due. */
 export class Claims {
   readonly #ports: ClaimPorts
-  /** Until when shards are left out that were locked, by the monotonic clock. */
+  /** Until when locked shards are left out, by the monotonic clock. */
   readonly #busyUntil = new Map<number, number>()
-  /** Batches in flight; and shards where a claim was not answered, so that it may have recorded one. */
+  /** Batches in flight; and shards with an unanswered claim, which may have recorded a batch. */
   readonly #inFlight = new Set<Serial>()
   readonly #uncertain = new Set<number>()
 
@@ -48,7 +48,7 @@ export class Claims {
     for (const { id } of batches) this.#inFlight.delete(id)
   }
 
-  /** `isNotified` says that this process is notified of what others write, so that what it knows need not be asked for again. */
+  /** `isNotified` says that this process is notified of what others write, so that its cache can be trusted. */
   async claim(all: readonly Lease[], request: ClaimRequest, isNotified: boolean): Promise<Claimed> {
     const leases = all.filter(({ shard }) => !this.#isBusy(shard))
     if (request.avoid !== undefined) return this.#claimFairly(leases, request)
@@ -65,7 +65,7 @@ export class Claims {
     const isFree = ({ id, version }: ScannedTimer) => !inFlight.has(id, version)
     const { next } = await this.#peek(leases, now)
     const free = next.filter(isFree)
-    // Where the first of a shard is in flight, there may be more behind it.
+    // If the first timer of a shard is in flight, there may be more behind it.
     const hidden = next.filter((timer) => !isFree(timer)).map(({ shard }) => shard)
     if (hidden.length > 0)
       free.push(...(await statements.nextTimers(hidden, nextWakes, inFlight.size + 1)).filter(isFree))
@@ -93,7 +93,7 @@ export class Claims {
     const until = this.#ports.clock.monotonic() + BUSY_MS
     for (const { shard } of result.busy) this.#busyUntil.set(shard, until)
     for (const [shard, position] of passed(result, request.inFlight)) nextWakes.raise(scan, shard, position)
-    // What stood first may all have been in flight: that is no reason to scan again and again.
+    // The first timers may all have been in flight: that is no reason to scan again and again.
     const left = [...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard))
     const next = new Map([...left, ...scansAfter(due, result, now)])
     nextWakes.keep(scan, leases, next)
@@ -101,14 +101,14 @@ export class Claims {
     return { timers, lost: [...gone, ...lost], more, nextWakeAt: earliestOf(next) }
   }
 
-  /** Looks when each shard wakes next, and raises the lower bounds up to there. */
+  /** Reads when each shard wakes next, and raises the lower bounds up to there. */
   async #peek(leases: readonly Lease[], now: number): Promise<Peek> {
     const { statements, nextWakes } = this.#ports
     if (leases.length === 0) return { next: [], lost: [] }
     const peeked = await nextWakes.scan(async (scan) => {
       const found = await statements.peek(leases, nextWakes)
       for (const { shard, next } of found) {
-        // Just before the first; up to now where there is none.
+        // Just before the first timer; up to now if there is none.
         const none = { wakeAt: Math.max(now, nextWakes.lowerBound(shard).wakeAt), id: 0 }
         nextWakes.raise(scan, shard, next === null ? none : { wakeAt: next.wakeAt, id: stepped(next.id, -1) })
       }
@@ -121,7 +121,7 @@ export class Claims {
     }
   }
 
-  /** Scans first, without a lock: mostly nothing is due of those whom the avoided tenants keep waiting. */
+  /** Scans first, without a lock: usually the owners behind an avoided tenant have nothing due. */
   async #claimFairly(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     if (leases.length === 0) return nothing(null)
     const fair = await this.#ports.statements.fairScan(leases, request)
@@ -135,8 +135,8 @@ export class Claims {
   }
 
   /**
-   * A commit that is not answered may have recorded a batch as in flight. Its timers are claimed again; the record must
-   * go, or every cancel would answer that they are firing, and the shard could never be given up.
+   * An unanswered commit may have recorded a batch as in flight. Its timers are claimed again. The record must be
+   * removed: otherwise every cancel would answer that they are firing, and the shard could never be released.
    */
   async #claimCertainly(
     leases: readonly Lease[],
@@ -155,7 +155,9 @@ export class Claims {
     }
   }
 
-  /** Waits a moment for shards that an edit has locked; then goes on without them; and row by row where one cannot be written. */
+  /**
+   * Waits shortly for shards that an edit has locked, then goes on without them; row by row if one cannot be written.
+   */
   async #claimFrom(
     leases: readonly Lease[],
     request: ClaimRequest,
@@ -187,7 +189,7 @@ export class Claims {
 /** When each of these shards is to be scanned next, after a claim. */
 function scansAfter(leases: readonly Lease[], result: ClaimResult, now: number): NextWakes {
   const shards = leases.map(({ shard }) => shard)
-  // With more to claim, the engine comes back at once: what is due after that need not be known yet.
+  // If there is more to claim, the engine comes back at once and needs no later wake.
   const scans = new Map(result.more ? shards.map((shard) => [shard, now]) : result.next)
   const locked = result.passedLocked ? shards : result.busy.map(({ shard }) => shard)
   for (const shard of locked) lowerTo(scans, shard, now + LOCKED_AGAIN_MS)
@@ -195,7 +197,7 @@ function scansAfter(leases: readonly Lease[], result: ClaimResult, now: number):
   return scans
 }
 
-/** Up to where each shard has nothing any more but what is in flight, or claimed now: the next scan begins there. */
+/** The position up to which each shard has nothing but timers in flight: the next scan starts there. */
 function passed({ scanned, timers }: ClaimResult, inFlight: InFlightTimers): Map<number, Position> {
   const claimed = new Set(timers.map(({ timer }) => timer.id))
   const positions = new Map<number, Position>()

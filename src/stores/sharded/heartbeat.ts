@@ -1,4 +1,4 @@
-/** What a process sees of another. */
+/** Another process, as this one sees it. */
 export interface OtherProcess {
   readonly process: string
   /** Grows with every heartbeat. */
@@ -7,7 +7,7 @@ export interface OtherProcess {
   readonly pools: readonly string[]
 }
 
-/** What a process sees of a shard. */
+/** A shard, as this process sees it. */
 export interface SeenShard {
   readonly pool: string
   readonly shard: number
@@ -15,39 +15,39 @@ export interface SeenShard {
   readonly holder: string | null
 }
 
-/** What a heartbeat asks. */
+/** The parameters of a heartbeat. */
 export interface HeartbeatRequest {
   readonly process: string
   readonly pools: readonly string[]
-  /** How long the lease lasts that it renews. */
+  /** The duration of the lease that it renews. */
   readonly leaseMs: number
-  /** The next wake of each shard is looked for from this instant on. */
+  /** The next wake of each shard is searched from this instant on. */
   readonly wakesFrom: number
 }
 
-/** What a heartbeat answers. */
+/** The result of a heartbeat. */
 export interface HeartbeatResult {
-  /** Grows with every takeover from this process; another number too where its row was removed and made again. */
+  /** Grows with every takeover from this process; also differs if its row was deleted and made again. */
   readonly takeovers: number
   /** The clock of leases: the database's, or the one that was bound. */
   readonly now: number
   readonly others: readonly OtherProcess[]
-  /** As they were when the statement began: a takeover that it waited for is not among them. */
+  /** As of the start of the statement: it does not show a takeover that it waited for. */
   readonly shards: readonly SeenShard[]
-  /** The next wake of each of this process's own shards; null where nothing waits. */
+  /** The next wake of each of this process's shards; null if nothing waits. */
   readonly nextWakes: ReadonlyMap<number, number | null>
 }
 
-/** Which heartbeat of another process was seen last, and since when on this process's own clock. */
+/** The last heartbeat that was seen of another process, and since when on this process's clock. */
 interface LastSeen {
   readonly heartbeats: number
   readonly since: number
 }
 
 /**
- * Tells which processes are dead. A lease ends by the database's clock. After a failover to a server whose clock is behind
- * or ahead that clock is wrong: so a process whose heartbeat has not moved for a whole lease on our own monotonic clock is
- * dead too, and only such a one while the clock has just jumped.
+ * Decides which processes are dead. A lease ends by the database's clock. After a failover, that clock may be wrong:
+ * so a process is also dead if its heartbeats have not advanced for a whole lease on our monotonic clock, and only
+ * then if the clock has just jumped.
  */
 export class LivenessTracker {
   readonly #leaseMs: number
@@ -59,7 +59,7 @@ export class LivenessTracker {
     this.#leaseMs = leaseMs
   }
 
-  /** Takes in a heartbeat that was sent at one moment of the monotonic clock and answered at another. */
+  /** Adds a heartbeat, with the moments of the monotonic clock when it was sent and answered. */
   observe(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
     if (this.#last !== null && result.now - this.#last.now > answeredAt - this.#last.at + this.#leaseMs / 2)
       this.#jumpedAt = answeredAt
@@ -77,7 +77,7 @@ export class LivenessTracker {
     return at - this.#jumpedAt < this.#leaseMs
   }
 
-  /** Whether the other's heartbeat has not moved for a whole lease. */
+  /** Whether the other's heartbeats have not advanced for a whole lease. */
   isSilent(other: OtherProcess, at: number): boolean {
     const seen = this.#seen.get(other.process)
     return seen !== undefined && seen.heartbeats === other.heartbeats && at - seen.since >= this.#leaseMs
@@ -89,8 +89,8 @@ export class LivenessTracker {
 }
 
 /**
- * In how many milliseconds the first lease of another shard holder ends, of those that were not renewed for half a lease:
- * a live process renews earlier. Null where there is none.
+ * The milliseconds until the first lease of another holder ends, among those not renewed for half a lease: a live
+ * process renews earlier. Null if there is none.
  */
 export function overdueMs(result: HeartbeatResult, leaseMs: number): number | null {
   const holders = new Set(result.shards.flatMap(({ holder }) => holder ?? []))

@@ -6,35 +6,35 @@ export interface ListenConnection {
   /** Connects, and begins to listen. */
   listen(): Promise<void>
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>
-  /** Ends it in good order. */
+  /** Closes it cleanly. */
   close(): Promise<void>
-  /** Gives it up at once: over a connection that is half open a goodbye may take minutes. */
+  /** Drops it at once: on a half-open connection, a clean close may take minutes. */
   drop(): void
 }
 
-/** Who is called by a connection that listens. */
+/** The callbacks of a listening connection. */
 export interface ListenCallbacks {
   readonly onNotice: (text: string) => void
   readonly onLost: () => void
 }
 
-/** What listening asks of the database. */
+/** The statements of listening. */
 export interface ListenStatements {
   /** Whether notices can arrive at all: behind a pooler they cannot. */
   readonly canListen: boolean
   /** A new connection that does not listen yet. */
   listenConnection(callbacks: ListenCallbacks): ListenConnection
-  /** Sends a heartbeat on any other connection. */
+  /** Sends a heartbeat on another connection. */
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>
   isBroken(thrown: unknown): boolean
 }
 
-/** What a listener is made of. */
+/** What a listener needs. */
 export interface ListenerPorts {
   readonly timers: Timers
   readonly statements: ListenStatements
   readonly onNotice: (text: string) => void
-  /** Called whenever it begins to listen: what was sent before did not arrive. */
+  /** Called whenever it begins to listen: earlier notices did not arrive. */
   readonly onListening: () => void
 }
 
@@ -42,8 +42,8 @@ const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 2_000
 
 /**
- * Keeps one connection that listens, and sends the heartbeat on it: so a connection that is broken or half open is noticed
- * by the next heartbeat. It connects again by itself.
+ * Keeps one connection that listens, and sends the heartbeat on it, so that a broken or half-open connection is
+ * detected by the next heartbeat. It reconnects by itself.
  */
 export class Listener {
   readonly #ports: ListenerPorts
@@ -69,7 +69,7 @@ export class Listener {
     this.#connecting = this.#connect()
   }
 
-  /** Sends the heartbeat on the connection that listens; on another where that is broken, or there is none. */
+  /** Sends the heartbeat on the listening connection, or on another one if that is broken or missing. */
   async heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
     const { statements } = this.#ports
     const connection = this.#connection
@@ -103,7 +103,7 @@ export class Listener {
     try {
       await connection.listen()
     } catch {
-      // Whoever needs the database reports the error; here it is only tried again.
+      // Calls that need the database report the error; this only retries.
       this.#drop(connection)
       return
     }

@@ -1,13 +1,13 @@
 import type { Serial } from '../../alarm/index.ts'
 import type { Lease } from '../index.ts'
 
-/** Timers are written ahead of their time, or shortly after: what lies further back is looked for only now and then. */
+/** Timers are written ahead of their time, or shortly after: rows further back are searched only now and then. */
 export const RECENT_MS = 60_000
 
-/** The first wake of each shard that is not in flight; a shard in which nothing waits is missing. */
+/** The first wake of each shard that is not in flight; shards without timers are missing. */
 export type NextWakes = ReadonlyMap<number, number>
 
-/** What the last scan has found, under these leases. */
+/** The result of the last scan, under these leases. */
 interface Known {
   readonly leases: string
   readonly shards: ReadonlySet<number>
@@ -22,16 +22,16 @@ export interface Position {
 
 const START: Position = { wakeAt: 0, id: 0 }
 
-/** A scan under way: what was written since it began may not be in it. */
+/** A scan in progress: it may not see what is written after it began. */
 export class Scan {
-  /** The earliest wake that was written since, by shard; under null where the shard is not known. */
+  /** The earliest wake that was written since, by shard; under null if the shard is unknown. */
   readonly #written = new Map<number | null, number>()
 
   note(shard: number | null, wakeAt: number): void {
     this.#written.set(shard, Math.min(wakeAt, this.#written.get(shard) ?? wakeAt))
   }
 
-  /** What it has found in shards, with what was written there meanwhile; null where it is not known where that was. */
+  /** The first wakes that it found, combined with those written in the meantime; null if their shard is unknown. */
   with(firsts: NextWakes, shards: ReadonlySet<number>): Map<number, number> | null {
     if (this.#written.has(null)) return null
     const all = new Map(firsts)
@@ -40,7 +40,7 @@ export class Scan {
     return all
   }
 
-  /** How far it has seen everything of a shard, if it has looked as far as this. */
+  /** The position up to which it has seen everything of a shard, if it read that far. */
   upTo(shard: number, position: Position): Position {
     const missed = Math.min(this.#written.get(shard) ?? Infinity, this.#written.get(null) ?? Infinity)
     return missed <= position.wakeAt ? { wakeAt: missed, id: 0 } : position
@@ -48,8 +48,8 @@ export class Scan {
 }
 
 /**
- * What this process knows of its shards without asking: up to which position nothing waits but what it has in flight, and
- * when the next one comes. It is notified of every timer that is written, here or elsewhere.
+ * What this process knows of its shards without a statement: the position up to which nothing waits but its timers in
+ * flight, and the next wake. It is notified of every timer that is written, here or elsewhere.
  */
 export class NextWakeCache {
   readonly #bounds = new Map<number, Position>()
@@ -57,14 +57,14 @@ export class NextWakeCache {
   #known: Known | null = null
 
   /**
-   * Up to here nothing waits in the shard. A scan from the start would walk over everything that was fired since the oldest
+   * Nothing waits in the shard up to here. A scan from the start would walk over every row deleted since the oldest
    * open snapshot.
    */
   lowerBound(shard: number): Position {
     return this.#bounds.get(shard) ?? START
   }
 
-  /** The same of several, one list per column. */
+  /** The same for several shards, one array per column. */
   lowerBounds(shards: readonly number[]): [wakeAts: number[], ids: Serial[]] {
     const bounds = shards.map((shard) => this.lowerBound(shard))
     return [bounds.map(({ wakeAt }) => wakeAt), bounds.map(({ id }) => id)]
@@ -82,20 +82,20 @@ export class NextWakeCache {
   }
 
   /**
-   * Notes that a scan from the bound on has found nothing up to a position but what this process has in flight. Also where
-   * timers are written all the time: a process that fires much needs the bound the most. A scan that began elsewhere only
-   * lowers it.
+   * Notes that a scan from the bound on has found nothing up to a position but this process's timers in flight. This
+   * works while timers are written, because a process that fires many needs the bound most. A scan that began
+   * elsewhere can only lower the bound.
    */
   raise(scan: Scan, shard: number, position: Position, beganAtBound = true): void {
     if (!this.#scans.has(scan)) return
     const seen = scan.upTo(shard, position)
     const isBelow = isBefore(seen, this.lowerBound(shard))
-    // What it found below the bound, others that are under way may have begun above.
+    // Concurrent scans may have begun above what this one found below the bound.
     if (isBelow) for (const each of this.#scans) each.note(shard, seen.wakeAt)
     if (isBelow || beganAtBound) this.#bounds.set(shard, seen)
   }
 
-  /** A timer was written: in one shard, or in any where it is not known which. */
+  /** A timer was written: in one shard, or in an unknown one. */
   lower(shard: number | null, wakeAt: number): void {
     for (const scan of this.#scans) scan.note(shard, wakeAt)
     for (const [known, bound] of this.#bounds) {
@@ -106,14 +106,14 @@ export class NextWakeCache {
     else if (this.#known?.shards.has(shard)) lowerTo(this.#known.firsts, shard, wakeAt)
   }
 
-  /** Forgets everything, also what scans under way will find: the next one begins at the start. */
+  /** Clears everything, also for scans in progress: the next one starts from the beginning. */
   clear(): void {
     this.#bounds.clear()
     this.#scans.clear()
     this.#known = null
   }
 
-  /** Takes in what a heartbeat has found; returns whether one of them comes before all that was known. */
+  /** Adds the result of a heartbeat; returns whether one wake comes before all that was known. */
   noteHeartbeat(firsts: ReadonlyMap<number, number | null>): boolean {
     const next = this.#known === null ? null : earliestOf(this.#known.firsts)
     let isEarlier = false
@@ -127,25 +127,25 @@ export class NextWakeCache {
     return isEarlier
   }
 
-  /** Remembers what a scan has found: until it comes, or another is written, there is nothing to ask. */
+  /** Keeps the result of a scan: until its time comes, or another timer is written, no statement is needed. */
   keep(scan: Scan, leases: readonly Lease[], firsts: NextWakes): void {
     const shards = new Set(leases.map(({ shard }) => shard))
     const all = this.#scans.has(scan) ? scan.with(firsts, shards) : null
     this.#known = all === null ? null : { leases: nameOf(leases), shards, firsts: all }
   }
 
-  /** The first wake of each of these shards, where that is known. */
+  /** The first wake of each of these shards, if known. */
   known(leases: readonly Lease[]): NextWakes | null {
     return this.#known?.leases === nameOf(leases) ? new Map(this.#known.firsts) : null
   }
 }
 
-/** The first of all, or null. */
+/** The earliest of all, or null. */
 export function earliestOf(firsts: NextWakes): number | null {
   return firsts.size === 0 ? null : Math.min(...firsts.values())
 }
 
-/** Notes that a shard wakes at this, unless it does before. */
+/** Notes a wake of a shard, if it is earlier than the known one. */
 export function lowerTo(firsts: Map<number, number>, shard: number, wakeAt: number): void {
   firsts.set(shard, Math.min(wakeAt, firsts.get(shard) ?? wakeAt))
 }

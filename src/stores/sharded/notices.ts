@@ -2,8 +2,8 @@ import type { ChangeKind } from '../index.ts'
 import type { Timers } from './timers.ts'
 
 /**
- * What processes notify each other of: that something wakes soon, and who wrote it; that shards are free; that a calendar
- * was edited. Null for what another version may send.
+ * The notices between processes: something wakes soon, and which process wrote it; shards are free; a calendar was
+ * edited. Null for a notice of another version.
  */
 export type Notice = { readonly wakeAt: number; readonly sender: string } | 'shards' | 'calendars' | null
 
@@ -15,7 +15,7 @@ export function wakeNotice(wakeAt: number, sender: string): string {
   return `timers ${wakeAt} ${sender}`
 }
 
-/** Reads a notice. */
+/** Parses a notice. */
 export function parseNotice(text: string): Notice {
   if (text === SHARDS_NOTICE) return 'shards'
   if (text === CALENDARS_NOTICE) return 'calendars'
@@ -25,13 +25,13 @@ export function parseNotice(text: string): Notice {
 
 type Listening = (change: ChangeKind) => void
 
-/** Who in this process wants to know of what other processes do. */
+/** The listeners of this process for what other processes do. */
 export class Notifier {
   readonly #timers: Timers
   readonly #watchLog: (onGrown: () => void) => () => void
   readonly #clock = new Set<Listening>()
   readonly #log = new Set<Listening>()
-  /** What is to be notified later, by how long from now it was asked for: the same is not waited for twice. */
+  /** Notifications that are scheduled, by their delay: the same delay is not scheduled twice. */
   readonly #pending = new Map<number, () => void>()
   #stopWatching: (() => void) | null = null
 
@@ -54,7 +54,7 @@ export class Notifier {
     for (const listener of change === 'log' ? this.#log : this.#clock) listener(change)
   }
 
-  /** Notifies after a while, unless it is closed before. */
+  /** Notifies after a delay, unless it is closed before. */
   notifyIn(inMs: number, change: 'shards'): void {
     if (this.#clock.size === 0 || this.#pending.has(inMs)) return
     const cancel = this.#timers.later(inMs, () => {

@@ -12,18 +12,18 @@ import { Notifier, parseNotice, wakeNotice } from './notices.ts'
 import { ShardLeases } from './shard-leases.ts'
 import { realTimers, type Timers } from './timers.ts'
 
-/** How a process takes part. */
+/** The options of a process. */
 export interface ShardedOptions {
-  /** The host's clock, for waiting and for what passes between two looks at the database's. */
+  /** The host's clock, for waiting and for the time between two readings of the database's clock. */
   readonly clock: Clock
-  /** Whether that clock is the authority instead of the database's: for tests in virtual time. */
+  /** Whether the host's clock is the authority instead of the database's: for tests in virtual time. */
   readonly clockIsAuthority?: boolean
   readonly leaseMs?: number
   readonly heartbeatMs?: number
   readonly timers?: Timers
 }
 
-/** What the protocol needs from its store: the statements, and who is told. */
+/** What the protocol needs from its store: the statements and the callbacks. */
 export interface ShardedPorts {
   readonly leases: LeaseStatements
   readonly claims: ClaimStatements
@@ -32,31 +32,31 @@ export interface ShardedPorts {
   readonly readClock: () => Promise<number>
   /** Calls back when the log has grown, until the returned function is called. */
   readonly watchLog: (onGrown: () => void) => () => void
-  /** This process among those that send notices: a name that no other has. */
+  /** The sender of this process's notices: a unique name. */
   readonly sender: string
   readonly onCalendarsChanged: () => void
-  /** Makes the clock that is measured against the database's, where it is not the usual one. */
+  /** Makes the clock that is measured against the database's; for tests. */
   readonly makeClock?: (host: Clock, resample: () => void, staleMs: number) => DatabaseClock
 }
 
 const LEASE_MS = 5_000
 const HEARTBEAT_MS = 2_000
-/** What wakes within a heartbeat and this much more is notified at once: the heartbeat that would find it may come late. */
+/** Wakes within a heartbeat and this margin are notified at once: the heartbeat that would find them may be late. */
 const NOTICE_MARGIN_MS = 1_000
 const CLOCK_SAMPLES = 3
 /** Heartbeats measure the clock too: it is stale when one has not been answered for a while. */
 const STALE_MS_MIN = 5_000
 const STALE_HEARTBEATS = 1.25
-/** A lease ends this much before its time is over, so that the next holder has taken over by then. */
+/** A lease ends this much before the database ends it, so that deliveries stop before another process takes over. */
 const TAKEOVER_MS = 200
 
-/** One process's part in sharing the shards of a database with others. */
+/** One process's part in sharing the shards of a database. */
 export class ShardedProtocol {
   readonly leaseMs: number
   readonly heartbeatMs: number
-  /** The time by which alarms fire: the database's own, as this process knows it. */
+  /** The time by which alarms fire: the database's, as measured by this process. */
   readonly clock: Clock
-  /** What is known of what wakes next. */
+  /** What is known about the next wakes. */
   readonly nextWakes = new NextWakeCache()
   readonly #ports: ShardedPorts
   readonly #host: Clock
@@ -94,12 +94,12 @@ export class ShardedProtocol {
     this.#claims = new Claims({ statements: ports.claims, clock: host, nextWakes: this.nextWakes })
   }
 
-  /** The moment to bind where the database's clock is not the authority; else null. */
+  /** The time to bind where the database's clock is not the authority; else null. */
   get moment(): number | null {
     return this.#databaseClock === null ? this.#host.now() : null
   }
 
-  /** Measures the clock, before anything else is done. */
+  /** Measures the clock, before anything else. */
   async open(): Promise<void> {
     for (let i = 0; i < CLOCK_SAMPLES; i++) await this.sampleClock()
   }
@@ -115,7 +115,7 @@ export class ShardedProtocol {
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
     const claimed = await this.#claims.claim(claiming, request, this.#listener.isListening)
-    // What is known of the clock loses half a millisecond a second: while alarms fire, it is measured more often.
+    // The clock's error grows by half a millisecond per second: while alarms fire, it is measured more often.
     if (claimed.timers.length > 0) this.#databaseClock?.refresh()
     return claimed
   }
@@ -136,9 +136,9 @@ export class ShardedProtocol {
   }
 
   /**
-   * The notice to send with the commit of these wakes, if any: of the earliest that comes before the other processes'
-   * next heartbeat finds it, in shards that this process does not run itself. A user's transaction commits later, and
-   * this process must be notified then too.
+   * The notice to send with the commit of these wakes, if any: of the earliest one before the next heartbeat of the
+   * other processes, in shards that this process does not own. A user's transaction commits later, and then this
+   * process must be notified too.
    */
   noticeFor(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): string | null {
     const soon = this.clock.now() + this.heartbeatMs + NOTICE_MARGIN_MS
@@ -155,7 +155,7 @@ export class ShardedProtocol {
     for (const [shard, wakeAt] of wakes) this.nextWakes.lower(shard, wakeAt)
   }
 
-  /** Ends all waits; `settled` is waited for before the connection that listens is closed. */
+  /** Ends all waits; waits for `settled` before it closes the listening connection. */
   async close(settled: () => Promise<void> = async () => {}): Promise<void> {
     this.#notifier.close()
     await settled()
@@ -203,8 +203,8 @@ export class ShardedProtocol {
   }
 
   /**
-   * Notices that were sent while this process did not listen are lost. Not everything is forgotten: on a strained server,
-   * where connections are given up for being slow, each would be followed by a full scan.
+   * Notices that were sent while this process did not listen are lost. The cache is not cleared completely: on an
+   * overloaded server, where slow connections are dropped, a full scan would follow each one.
    */
   #catchUp(): void {
     this.nextWakes.lower(null, this.clock.now() - RECENT_MS)

@@ -6,30 +6,30 @@ export interface PoolState {
   /** All shards of the pool. */
   readonly shards: number
   readonly mine: number
-  /** Those that no live process holds. */
+  /** Those without a live holder. */
   readonly free: number
-  /** Live processes that serve the pool, this one included. */
+  /** Live processes that serve the pool, including this one. */
   readonly live: number
-  /** How many of them come before this one, in an order they all know. */
+  /** This process's rank among them, in an order that they all know. */
   readonly rank: number
 }
 
-/** How many shards a process acquires or gives up. */
+/** The number of shards to acquire or give up. */
 export interface Rebalance {
   readonly acquire: number
   readonly giveUp: number
 }
 
 /**
- * Distributes shards evenly: shares differ by one at most, and the first in the order have the larger ones. So all
- * together cover the pool exactly: with every share rounded up, the last of nine processes would get none of 64 shards.
+ * Distributes shards evenly: shares differ by one at most, and the first in rank have the larger ones. So they cover
+ * the pool exactly: with every share rounded up, the last of nine processes would get none of 64 shards.
  */
 export function rebalance({ shards, mine, free, live, rank }: PoolState): Rebalance {
   const share = Math.floor(shards / live) + (rank < shards % live ? 1 : 0)
   return { acquire: Math.min(free, Math.max(0, share - mine)), giveUp: Math.max(0, mine - share) }
 }
 
-/** What a process does about one pool, by its heartbeat; with its own leases there, from which it may have to give up. */
+/** The rebalance of one pool by a heartbeat, with this process's leases there. */
 export function rebalancePool(
   pool: string,
   process: string,
@@ -51,16 +51,16 @@ export function rebalancePool(
   return { mine, ...rebalance({ ...counts, live: 1 + serving.length, rank }) }
 }
 
-/** How long a busy shard is kept from being claimed from, so that it becomes idle, and how long it is left alone after that. */
+/** How long a busy shard is not claimed from, so that it becomes idle, and how long it is left alone after that. */
 const RETIRE_MS = 500
 const AGAIN_MS = 5_000
-/** Each time in vain makes the next one wait longer: handlers that hang would stop their shards' clocks for nothing. */
+/** Each failure makes the next one wait longer: handlers that hang would stop their shards for nothing. */
 const VAIN_FACTOR = 4
 const AGAIN_MS_MAX = 120_000
 
 /**
- * Shards that a process holds over its share and that have deliveries in flight. Nothing more is claimed from them for a
- * while: with nothing in flight they can be given up, and a shard under constant load would never be idle by itself.
+ * Shards over a process's share that have deliveries in flight. Nothing more is claimed from them for a while: with
+ * nothing in flight they can be given up, and a shard under constant load would never become idle by itself.
  */
 export class Retirement {
   #shards: ReadonlySet<number> = new Set()
@@ -75,18 +75,18 @@ export class Retirement {
     return this.#shards.has(shard)
   }
 
-  /** Nothing is over the share any more. */
+  /** No shard is over the share any more. */
   end(): void {
     this.#shards = new Set()
     this.gaveUp()
   }
 
-  /** Some were given up: the next time need not wait for longer. */
+  /** Some were given up: the next time need not wait longer. */
   gaveUp(): void {
     this.#againMs = AGAIN_MS
   }
 
-  /** These are busy and over the share at this moment of the monotonic clock: they retire for a while, or are left alone. */
+  /** These shards are busy and over the share now (monotonic clock): they retire for a while, or are left alone. */
   update(busy: ReadonlySet<number>, at: number): void {
     const sinceMs = at - this.#since
     if (busy.size === 0) this.#shards = busy

@@ -12,31 +12,31 @@ export interface ShardLeasePorts {
   readonly clock: Clock
   readonly leaseMs: number
   readonly statements: LeaseStatements
-  /** Sends the heartbeat, on the connection that listens where there is one. */
+  /** Sends the heartbeat, on the listening connection if there is one. */
   readonly sendHeartbeat: SendHeartbeat
   readonly nextWakes: NextWakeCache
-  /** Called with each heartbeat, and between which moments of the monotonic clock it was answered. */
+  /** Called with each heartbeat, and the moments of the monotonic clock when it was sent and answered. */
   readonly onHeartbeat: (result: HeartbeatResult, sentAt: number, answeredAt: number) => void
-  /** Asks for another heartbeat so many milliseconds from now: something will have become free. */
+  /** Requests another heartbeat in this many milliseconds: a shard will be free then. */
   readonly heartbeatIn: (inMs: number) => void
 }
 
-/** How soon to look whether a retiring shard is idle, and whether a shard is free that was locked a moment ago. */
+/** How soon to check whether a retiring shard is idle, and whether a shard that was locked is free. */
 const RETIRING_AGAIN_MS = 50
 const LOCKED_AGAIN_MS = 250
 
-/** A heartbeat that took longer than this is followed by so many that only look for what wakes recently or later. */
+/** A heartbeat that took longer than this is followed by this many that only search recent and later wakes. */
 const SLOW_HEARTBEAT_MS = 100
 const BOUNDED_HEARTBEATS = 15
 
-/** What one lease holder has; a process is one. */
+/** The state of one lease holder; a process is one. */
 interface Holding {
   takeovers: number | null
   leases: Map<number, Lease>
   readonly retirement: Retirement
 }
 
-/** Which shards this process holds, and how it comes to hold more, or fewer (promise: fenced). */
+/** The shards that this process owns, and how it acquires and releases them (promise: fenced). */
 export class ShardLeases {
   readonly #ports: ShardLeasePorts
   readonly #holdings = new Map<string, Holding>()
@@ -49,24 +49,24 @@ export class ShardLeases {
     this.#liveness = new LivenessTracker(ports.leaseMs)
   }
 
-  /** Renews the leases of a process, acquires what is free, and gives up what is over its share. */
+  /** Renews a process's leases, acquires free shards, and gives up those over its share. */
   heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     return this.#inTurn(() => this.#heartbeat(process, pools, context))
   }
 
-  /** Gives shards back at once, and notifies the others. */
+  /** Releases shards at once, and notifies the others. */
   release(leases: readonly Lease[]): Promise<void> {
     return this.#inTurn(() => this.#release(leases))
   }
 
-  /** Whether a shard is about to be given up: nothing more is claimed from it. */
+  /** Whether a shard is retiring: nothing more is claimed from it. */
   isRetiring(lease: Lease): boolean {
     return this.#holdings.get(lease.holder)?.retirement.has(lease.shard) === true
   }
 
   /**
-   * Whether this process runs the shard's clock, so that no other need be notified of what wakes there. Not when its lease
-   * has ended: another may run it by now.
+   * Whether this process owns the shard, so that no other need be notified of its wakes. Not if its lease has ended:
+   * another may own it by now.
    */
   owns(shard: number): boolean {
     const now = this.#ports.clock.monotonic()
@@ -91,11 +91,11 @@ export class ShardLeases {
     onHeartbeat(result, sentAt, answeredAt)
     // Counted from before the heartbeat was sent: never later than the database counts (promise: fenced).
     const until = sentAt + leaseMs
-    const mine = await this.#stillHeld(process, holding, result)
+    const mine = await this.#ownedLeases(process, holding, result)
     holding.leases = new Map(mine.map((each) => [each.shard, { ...each, holder: process, until }]))
     await this.#giveUp(process, holding, pools, result, answeredAt)
     await this.#acquire(process, holding, pools, result, until, context)
-    // A dead process's lease may end long before the next heartbeat: it is taken over then, not later.
+    // A dead process's lease may end long before the next heartbeat: take over then, not later.
     const overdue = overdueMs(result, leaseMs)
     if (overdue !== null) this.#ports.heartbeatIn(overdue + 1)
     return [...holding.leases.values()].sort((a, b) => a.shard - b.shard)
@@ -116,39 +116,39 @@ export class ShardLeases {
   }
 
   /**
-   * From when on the heartbeat looks for wakes. It looks at everything as long as that is quick. While an open snapshot
-   * keeps dead rows of fired timers in the index, a full look is slow, so only one in 16 is full: what was written
-   * without a notice lies ahead, or just behind.
+   * The instant from which the heartbeat searches wakes. It searches everything while that is fast. While an open
+   * snapshot keeps dead rows of fired timers in the index, a full search is slow, so only one in 16 is full: timers
+   * that were written without a notice are ahead, or shortly behind.
    */
   #wakesFrom(now: number): number {
     this.#boundedLeft -= 1
     if (this.#boundedLeft >= 0) return Math.max(0, now - RECENT_MS)
-    // Until it has been quick: one that is not answered in time must not be sent again and again.
+    // Until one was fast: a search that is not answered in time must not be repeated at once.
     this.#boundedLeft = BOUNDED_HEARTBEATS
     return 0
   }
 
   /**
-   * What this process still holds. The heartbeat's own view is from before a takeover that it waited for: where there was
-   * one, a statement that begins now is asked.
+   * The leases that this process still owns. The heartbeat's snapshot is from before a takeover that it waited for:
+   * after one, a new statement reads the shards.
    */
-  async #stillHeld(
+  async #ownedLeases(
     process: string,
     holding: Holding,
     result: HeartbeatResult,
   ): Promise<readonly LeasedShard[]> {
     const isCurrent = holding.takeovers === result.takeovers
     holding.takeovers = result.takeovers
-    const held = isCurrent
+    const owned = isCurrent
       ? result.shards.filter(({ holder }) => holder === process)
       : await this.#ports.statements.shardsOf(process)
     const served = new Set(result.shards.map(({ pool }) => pool))
-    return held
+    return owned
       .filter(({ pool }) => served.has(pool))
       .map(({ shard, epoch, pool }) => ({ shard, epoch, pool }))
   }
 
-  /** How the pool's shards should move, as of this heartbeat. */
+  /** How many of the pool's shards to acquire or give up, by this heartbeat. */
   #rebalance(
     process: string,
     holding: Holding,
@@ -177,17 +177,17 @@ export class ShardLeases {
     }
     const busy = new Set<number>()
     for (const { mine, giveUp } of surplus) {
-      const given = await statements.leaseTransaction(async (transaction) => {
+      const released = await statements.leaseTransaction(async (transaction) => {
         const idle = await transaction.giveUpIdle(process, mine, giveUp)
         if (idle.size > 0) transaction.notifyFreeShards()
         return idle
       })
-      for (const shard of given) holding.leases.delete(shard)
-      if (given.size > 0) holding.retirement.gaveUp()
-      const left = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
+      for (const shard of released) holding.leases.delete(shard)
+      if (released.size > 0) holding.retirement.gaveUp()
+      const left = mine.filter(({ shard }) => !released.has(shard)).slice(0, giveUp - released.size)
       for (const { shard } of left) busy.add(shard)
     }
-    // Idle shards are given up at once; nothing more is claimed from the rest for a moment.
+    // Idle shards are given up at once; from the rest nothing more is claimed for a moment.
     holding.retirement.update(busy, at)
     if (holding.retirement.isOn) heartbeatIn(RETIRING_AGAIN_MS)
   }
@@ -210,12 +210,12 @@ export class ShardLeases {
       this.#acquireIn(transaction, process, wanted, result, context),
     )
     for (const { shard, epoch, pool } of acquired) {
-      // What was written there while another process held it is not known here.
+      // What was written there while another process owned it is not known here.
       nextWakes.lower(shard, 0)
       holding.leases.set(shard, { shard, pool, holder: process, epoch, until })
     }
     const missed = wanted.reduce((sum, { count }) => sum + count, 0) - acquired.length
-    // What was locked at that very moment is free soon.
+    // Shards that were locked at that moment are free soon.
     if (missed > 0) heartbeatIn(LOCKED_AGAIN_MS)
   }
 
@@ -226,7 +226,8 @@ export class ShardLeases {
     result: HeartbeatResult,
     context: Context,
   ): Promise<LeasedShard[]> {
-    // Others remove the row of a process that was stopped for long. Without its row nobody could tell that it is dead, and
+    // Other processes delete the row of a process that was stopped for long. Without it, they could not detect its
+    // death, and the shards that it acquires now would be lost with it. Its next heartbeat inserts the row again.
     // the shards it acquires now would be lost with it. Its next heartbeat makes the row anew.
     if (!(await transaction.lockProcess(process))) return []
     const at = this.#ports.clock.monotonic()

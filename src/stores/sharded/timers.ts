@@ -1,14 +1,14 @@
-/** How a store waits. A simulation brings its own, in which time passes as it says. */
+/** How a store waits. A simulation passes its own. */
 export interface Timers {
-  /** Calls back after everything else of this turn of the event loop. */
+  /** Calls back at the end of this turn of the event loop. */
   soon(call: () => void): void
-  /** Calls back after so many milliseconds, unless the returned function is called first. */
+  /** Calls back after this many milliseconds, unless the returned function is called first. */
   later(ms: number, call: () => void): () => void
-  /** Calls back every so many milliseconds, until the returned function is called. */
+  /** Calls back every this many milliseconds, until the returned function is called. */
   every(ms: number, call: () => void): () => void
 }
 
-/** Node's own. */
+/** Node's timers. */
 export const realTimers: Timers = {
   soon: (call) => void setImmediate(call),
   later(ms, call) {
@@ -21,7 +21,7 @@ export const realTimers: Timers = {
   },
 }
 
-/** Waits so many milliseconds, without blocking other work. */
+/** Waits this many milliseconds without blocking other work. */
 export function wait(timers: Timers, ms: number): Promise<void> {
   return new Promise((resolve) => void timers.later(ms, resolve))
 }

@@ -56,11 +56,11 @@ import { Ownership, type ShardRow } from './ownership/index.ts'
 import {
   appendEvent,
   availableWakes,
+  claimWakes,
   DOCUMENT_QUERIES,
   putDocument,
   putWake,
   removeWake,
-  takeWakes,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
 import { CALENDAR_QUERIES, putCalendar, type WriteContext, writeTallies } from './rows/index.ts'
@@ -252,10 +252,10 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => putWake(session, wake, max))
   }
 
-  async takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+  async claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
     // Reads first, because agents poll: nothing is written where there is no wake.
     if (this.read((session) => availableWakes(session, scope, request)).length === 0) return []
-    return this.#queue.run((session) => takeWakes(session, scope, request))
+    return this.#queue.run((session) => claimWakes(session, scope, request))
   }
 
   removeWake(

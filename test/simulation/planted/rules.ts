@@ -178,7 +178,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/triage.ts',
-        from: "if (isAbandoned(loaded)) return orLook(settle(loaded, { kind: 'released' }, context))",
+        from: "if (isAbandoned(loaded)) return settleOrLookUp(settle(loaded, { kind: 'released' }, context))",
         to: '',
       },
     ],

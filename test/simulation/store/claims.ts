@@ -257,8 +257,8 @@ function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready 
   const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
   let verdict: Decision = request.triage(found)
-  if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timers })
-  if (verdict.kind === 'look')
+  if (verdict.kind === 'lookup') verdict = request.triage({ ...found, others: timers })
+  if (verdict.kind === 'lookup')
     throw new WakefulError('internal', { detail: 'no decision could be made about it' })
   if (verdict.change !== undefined) apply(writes, alarm, timers, verdict.change, context)
   if (verdict.kind === 'pass') return 'passed'

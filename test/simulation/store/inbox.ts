@@ -19,7 +19,7 @@ export function putWake(database: SimulatedDatabase, wake: NewWake, max: number)
 }
 
 /** Claims the oldest unclaimed wakes. */
-export function takeWakes(
+export function claimWakes(
   { tables }: SimulatedDatabase,
   scope: Scope,
   { now, holdMs, limit }: WakeRequest,

@@ -11,7 +11,7 @@ import type {
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { markReviewed } from './calendars.ts'
 import { putDocument, removeDocument } from './documents.ts'
-import { putWake, removeWake, takeWakes } from './inbox.ts'
+import { claimWakes, putWake, removeWake } from './inbox.ts'
 import { appendEvent, prune } from './log.ts'
 import { SimulatedReads } from './reads.ts'
 
@@ -29,8 +29,8 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('put_wake', () => putWake(this.database, wake, max))
   }
 
-  takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
-    return this.atomic('take_wakes', () => takeWakes(this.database, scope, request))
+  claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+    return this.atomic('take_wakes', () => claimWakes(this.database, scope, request))
   }
 
   removeWake(

@@ -119,7 +119,7 @@ export class Writes implements ChangeWrites {
     outcomes.put(alarm.seq, { ...(outcomes.get(alarm.seq) ?? NO_OUTCOME), status })
   }
 
-  forgetOutcome(alarm: Serial): void {
+  removeOutcome(alarm: Serial): void {
     this.#database.tables.outcomes.remove(alarm)
   }
 

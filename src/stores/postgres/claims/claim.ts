@@ -183,21 +183,21 @@ async function decideRound(
   const { request } = work
   const seqs = rows.map(alarmSeqOf)
   const alarms = await readAlarms(session, await session.rows(sql.alarmsToFire, seqs))
-  const outcome: Round = { ready: [], looks: [], damaged: [], hasPassed: false }
+  const outcome: Round = { ready: [], needOthers: [], damaged: [], hasPassed: false }
   let looked = 0
   for (const row of rows) {
     if (lookedBefore + looked > 0 && request.isLong()) break
     looked += 1
     decideOne(batch, row, alarms.get(alarmSeqOf(row)), request, outcome)
   }
-  await decideLooking(batch, outcome, request)
+  await decideWithOthers(batch, outcome, request)
   await quarantine(batch, outcome.damaged, request.context)
   return { ready: outcome.ready, cutShort: looked < rows.length, hasPassed: outcome.hasPassed }
 }
 
 interface Round {
   readonly ready: Ready[]
-  readonly looks: { readonly row: Values; readonly found: DueTimer; readonly alarm: StoredAlarm }[]
+  readonly needOthers: { readonly row: Values; readonly found: DueTimer; readonly alarm: StoredAlarm }[]
   readonly damaged: Damaged[]
   hasPassed: boolean
 }
@@ -237,8 +237,8 @@ function decideOne(
     const timer = timerOf(row)
     const found: DueTimer = { alarm, timer, others: null, openCount }
     const decision = request.triage(found)
-    if (decision.kind === 'look' || isQueued(decision)) round.looks.push({ row, found, alarm })
-    else carryOut(batch, alarm, [timer], decision, request, round)
+    if (decision.kind === 'lookup' || isQueued(decision)) round.needOthers.push({ row, found, alarm })
+    else execute(batch, alarm, [timer], decision, request, round)
   } catch (thrown) {
     round.damaged.push({ row, reason: errorText(thrown) })
   }
@@ -255,33 +255,33 @@ function isQueued(decision: Decision): boolean {
 }
 
 /** Decides again where the alarm's other timers are needed, with those locked. */
-async function decideLooking(batch: WriteBatch, round: Round, request: ClaimRequest): Promise<void> {
-  if (round.looks.length === 0) return
-  const seqs = round.looks.map(({ alarm }) => alarm.seq).sort(bySerial)
+async function decideWithOthers(batch: WriteBatch, round: Round, request: ClaimRequest): Promise<void> {
+  if (round.needOthers.length === 0) return
+  const seqs = round.needOthers.map(({ alarm }) => alarm.seq).sort(bySerial)
   const [, { found }] = await Promise.all([
     batch.session.rows(sql.lockTimersOfAlarms, seqs),
     readSnapshots(batch.session, seqs),
   ])
-  for (const { row, found: before, alarm } of round.looks) {
+  for (const { row, found: before, alarm } of round.needOthers) {
     try {
       const others = found.get(alarm.seq)?.timers ?? []
       // A timer that has changed since is found by the next scan.
       if (!others.some(({ id, version }) => id === row[ID] && version === row[VERSION])) continue
       const open = others.filter(({ kind, generation }) => kind !== 'due' && generation === alarm.generation)
       const decision = request.triage({ ...before, others, openCount: open.length })
-      if (decision.kind === 'look') throw new CorruptRow('no decision could be made about it')
-      carryOut(batch, alarm, others, decision, request, round)
+      if (decision.kind === 'lookup') throw new CorruptRow('no decision could be made about it')
+      execute(batch, alarm, others, decision, request, round)
     } catch (thrown) {
       round.damaged.push({ row, reason: errorText(thrown) })
     }
   }
 }
 
-function carryOut(
+function execute(
   batch: WriteBatch,
   alarm: StoredAlarm,
   timers: readonly Timer[],
-  decision: Exclude<Decision, { kind: 'look' }>,
+  decision: Exclude<Decision, { kind: 'lookup' }>,
   request: ClaimRequest,
   round: Round,
 ): void {

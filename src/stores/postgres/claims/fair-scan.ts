@@ -14,7 +14,7 @@ const PAGES_MAX = 8
 const OTHERS_MAX = 1_000
 const EACH_MIN = 8
 /** How often the owners are walked while newer timers are served first. */
-const LOOK_AGAIN_MS = 200
+const SCAN_AGAIN_MS = 200
 /** Rows per shard: those that came due last, and those that come next. */
 const NEWEST_MAX = 16
 const UPCOMING_MAX = 4
@@ -109,7 +109,7 @@ export class FairScans {
     } while (!isNear && due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
     const more = due.length > limit
     // Owners before the start of this scan, or after its end, are unknown.
-    if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + LOOK_AGAIN_MS)
+    if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + SCAN_AGAIN_MS)
     const nextWakeAt = more ? context.now : wakes.length === 0 ? null : Math.min(...wakes)
     return { due: fairly(due, limit), more, nextWakeAt }
   }

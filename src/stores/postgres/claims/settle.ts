@@ -83,7 +83,7 @@ export async function settleTogether(
       applyRest(batch.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
-  const stale = await settleLooking(batch, slow, context)
+  const stale = await settleWithOthers(batch, slow, context)
   removeSettledBatches(batch, batches)
   return { lost, stale }
 }
@@ -101,7 +101,7 @@ async function withNewestCalendars(
 }
 
 /** Writes outcomes one by one, so that one that cannot be written is quarantined and the rest go on. */
-export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
+export async function settleOneByOne(batch: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
   const { settlements, batches, context } = outcomes
   const lost = await lostLeases(batch, settlements)
   let stale = 0
@@ -109,7 +109,7 @@ export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promis
     if (lost.includes(lease)) continue
     const row = await batch.session.row(sql.timersById, [timer.id])
     if (row === undefined || row[VERSION] !== timer.version) stale += 1
-    else await apart(batch, row, delivery, context)
+    else await settleInSavepoint(batch, row, delivery, context)
   }
   removeSettledBatches(batch, batches)
   return { lost, stale }
@@ -124,7 +124,7 @@ function removeSettledBatches(batch: WriteBatch, batches: readonly InFlightBatch
 }
 
 /** Writes the outcome of one timer in a savepoint; if that fails, it is rolled back and the row is quarantined. */
-async function apart(
+async function settleInSavepoint(
   batch: WriteBatch,
   row: Values,
   delivery: DeliveryOutcome,
@@ -134,7 +134,7 @@ async function apart(
   await session.plain('SAVEPOINT apart')
   try {
     const { id, version } = timerOf(row)
-    await settleLooking(batch, [{ id, version, delivery }], context)
+    await settleWithOthers(batch, [{ id, version, delivery }], context)
     await batch.flush()
     await session.acknowledged()
     batch.accept()
@@ -207,7 +207,7 @@ export interface Delivered {
  * The slow path: the alarm changed during the delivery, or the decision needs its other timers. They are locked, so
  * that two occurrences that end together do not each see the other as open. Returns the number of stale outcomes.
  */
-async function settleLooking(
+async function settleWithOthers(
   batch: WriteBatch,
   delivered: readonly Delivered[],
   context: Context,
@@ -277,7 +277,7 @@ export async function recoverInFlight(
   const ids = new Set(rows.flatMap(([, text]) => batchTimers(text as string)).map(([id]) => id))
   for (const row of await batch.session.rows(sql.timersById, [...ids])) {
     // One by one: a row that cannot be written must not block the takeover of its shard.
-    if (inFlight.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
+    if (inFlight.has(timerOf(row))) await settleInSavepoint(batch, row, { kind: 'lost' }, context)
   }
   batch.session.send(
     sql.removeInFlightBatches,

@@ -138,7 +138,7 @@ export class Database {
   }
 
   /** Runs several reads with one snapshot. */
-  async asOfNow<T>(read: (session: Session) => Promise<T>): Promise<T> {
+  async inSnapshot<T>(read: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
     const session = this.#begun(client, BEGIN_READING)

@@ -75,7 +75,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /^53300$/,
     'the server has no connection left; raise max_connections, run fewer processes, or put PgBouncer in between',
   ],
-  [/^53/, 'the server is out of room (disk or memory); nothing was written'],
+  [/^53/, 'the server is out of disk space or memory; nothing was written'],
   [
     /^55P03$/,
     'a row has been locked by another transaction for too long; end that transaction and try again',

@@ -97,12 +97,12 @@ class Transaction implements LeaseTransaction {
     const { session } = this.#batch
     const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
     const idle = await session.rows(sql.lockIdleShards, shards, epochs, process)
-    const given = await session.rows(
+    const released = await session.rows(
       sql.giveUpShards,
       idle.map(([shard]) => shard as number),
       count,
     )
-    return new Set(given.map(([shard]) => shard as number))
+    return new Set(released.map(([shard]) => shard as number))
   }
 
   async release(processes: readonly string[], leases: readonly Lease[]): Promise<void> {

@@ -86,7 +86,8 @@ async function snapshots(session: Session, { snapshotMsMax }: HealthLimits): Pro
 /** The log is read up to the oldest transaction that may still write to it. */
 async function log(session: Session, { logWriterMsMax }: HealthLimits): Promise<Check> {
   const oldest = (await session.row(HEALTH.logWriters)) as [string, number] | undefined
-  if (oldest === undefined || oldest[1] <= logWriterMsMax) return check('log', true, 'nobody holds it up')
+  if (oldest === undefined || oldest[1] <= logWriterMsMax)
+    return check('log', true, 'no transaction delays it')
   return check(
     'log',
     false,

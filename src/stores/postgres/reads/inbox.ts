@@ -22,7 +22,7 @@ export const INBOX_QUERIES = {
   put: `INSERT INTO wakeful.inbox (${WAKE}, claimed_until) SELECT $1, $2, $3, $4, $5::bigint, $6, 0, 0
     WHERE $7::bigint > (SELECT count(*) FROM (SELECT FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 LIMIT $7::bigint) n)
     ON CONFLICT DO NOTHING`,
-  take: `WITH free AS (
+  claim: `WITH free AS (
       SELECT seq, octet_length(body) AS bytes FROM wakeful.inbox
       WHERE tenant = $1 AND owner = $2 AND claimed_until <= $3::bigint
       ORDER BY arrived_at, seq LIMIT $5::bigint FOR UPDATE SKIP LOCKED),
@@ -50,12 +50,12 @@ export async function putWake(session: Session, wake: NewWake, max: number): Pro
 }
 
 /** Hands out the oldest available wakes. */
-export async function takeWakes(
+export async function claimWakes(
   session: Session,
   { tenant, owner }: Scope,
   { now, holdMs, limit }: WakeRequest,
 ): Promise<InboxWake[]> {
-  const rows = await session.rows(INBOX_QUERIES.take, tenant, owner, now, holdMs, limit)
+  const rows = await session.rows(INBOX_QUERIES.claim, tenant, owner, now, holdMs, limit)
   // UPDATE returns rows in no particular order.
   return rows.sort(byArrival).map(wakeOf)
 }

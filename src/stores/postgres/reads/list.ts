@@ -22,7 +22,7 @@ import * as sql from '../sql/index.ts'
 /** Rows per round trip. */
 const STRIDE_MIN = 64
 /** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
-const LOOKED_AT_MAX = 20_000
+const ROWS_READ_MAX = 20_000
 
 /** Live alarms by their next wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
@@ -41,7 +41,7 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let below = query.after?.row ?? LAST_SERIAL
-  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+  for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
     const seqs = await stream(session, below, stride)
     const briefs = await readBriefs(session, seqs, query)
     const isOld = (seq: Serial) => briefs.has(seq) && briefs.get(seq)!.createdAt < (query.since ?? -Infinity)
@@ -64,7 +64,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
-  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+  for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
     const rows = await session.rows(UPCOMING, tenant, owner, place.at ?? 0, place.row, stride)
     const seqs = [...new Set(rows.map(([seq]) => seq as Serial))]
     const briefs = await readBriefs(session, seqs, query)

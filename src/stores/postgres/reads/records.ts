@@ -21,7 +21,7 @@ import * as sql from '../sql/index.ts'
 import { DOCUMENT_QUERIES, documentNamed, listDocuments, putDocument } from './documents.ts'
 import { appendEvent, lastEvent, newestEvents, readEvents } from './events.ts'
 import { Gets } from './gets.ts'
-import { INBOX_QUERIES, putWake, removeWake, takeWakes } from './inbox.ts'
+import { claimWakes, INBOX_QUERIES, putWake, removeWake } from './inbox.ts'
 import { list } from './list.ts'
 import { LogHorizon } from './log-horizon.ts'
 import { prune } from './prune.ts'
@@ -55,7 +55,7 @@ export class PostgresRecords {
   }
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
-    return this.guard(() => this.database.asOfNow((session) => list(session, scope, query)))
+    return this.guard(() => this.database.inSnapshot((session) => list(session, scope, query)))
   }
 
   stats(scope: Scope): Promise<Stats> {
@@ -92,7 +92,7 @@ export class PostgresRecords {
 
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
     return this.guard(() =>
-      this.database.asOfNow(async (session) => {
+      this.database.inSnapshot(async (session) => {
         const alarm = await alarmNamed(session, scope, { id: alarmId })
         if (alarm === undefined) return null
         const { seq } = alarm
@@ -149,8 +149,8 @@ export class PostgresRecords {
     return this.guard(() => putWake(this.database.session, wake, max))
   }
 
-  takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
-    return this.guard(() => takeWakes(this.database.session, scope, request))
+  claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+    return this.guard(() => claimWakes(this.database.session, scope, request))
   }
 
   removeWake(

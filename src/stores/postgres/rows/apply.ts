@@ -12,7 +12,7 @@ export type ChangeWrites = Pick<
   | 'replaceAlarm'
   | 'retarget'
   | 'addTimer'
-  | 'forgetOutcome'
+  | 'removeOutcome'
   | 'putOutcome'
   | 'putStatus'
   | 'addEvent'
@@ -46,7 +46,7 @@ export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Chan
   if (change.alarm !== undefined) writes.replaceAlarm(alarm, change.alarm)
   const record = { ...(change.alarm ?? alarm), seq: alarm.seq }
   for (const timer of change.add ?? []) writes.addTimer(record, timer)
-  if (change.outcome === null) writes.forgetOutcome(alarm.seq)
+  if (change.outcome === null) writes.removeOutcome(alarm.seq)
   else if (change.outcome !== undefined) writes.putOutcome(record, change.outcome)
   if (change.status !== undefined) writes.putStatus(record, change.status)
   for (const event of change.events ?? []) writes.addEvent(record, event, context)

@@ -62,8 +62,8 @@ describe('new alarms', () => {
   })
 
   it('have their own id for a correlation id, where they are told no other', async () => {
-    const corrs = async (...given: (string | null)[]) => {
-      const named = given.map((each, i) => ({ id: `id${i}`, correlation_id: each ?? `id${i}` }))
+    const corrs = async (...ids: (string | null)[]) => {
+      const named = ids.map((each, i) => ({ id: `id${i}`, correlation_id: each ?? `id${i}` }))
       const found = await written(named.map((fields) => ({ fields, shard: 1, wakeAt: 10 })))
       return found.map((row) => row.correlation_id)
     }

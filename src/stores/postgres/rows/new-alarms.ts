@@ -12,7 +12,7 @@ const ID = COLUMNS.indexOf(alarms('id'))
 const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
 const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
 /** Separates payloads: JSON cannot contain it. */
-const BETWEEN = '\u0001'
+const PAYLOAD_SEPARATOR = '\u0001'
 const NONE: readonly string[] = []
 
 /** Always in the same order: two batches that set the same keys must not deadlock. */
@@ -59,15 +59,15 @@ function isAll(rows: readonly Row[], column: number, value: string | Serial | nu
 
 /** Payloads as one text; null if one of them is not JSON, for instance because it was damaged in the database. */
 function joined(payloads: readonly (string | null)[]): string | null {
-  const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(BETWEEN))
-  return canJoin ? payloads.join(BETWEEN) : null
+  const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(PAYLOAD_SEPARATOR))
+  return canJoin ? payloads.join(PAYLOAD_SEPARATOR) : null
 }
 
 function insertWith(order: string, more: string): string {
   return `WITH n AS MATERIALIZED (
-    SELECT nextval('wakeful.alarms_seq_seq') AS seq, given.*
+    SELECT nextval('wakeful.alarms_seq_seq') AS seq, input.*
     FROM unnest(${COLUMNS.map(list).join(', ')}, string_to_array($${2 * COLUMNS.length + 1}, E'\\x01', ''))
-      AS given (${COLUMNS.join(', ')}, payload)),
+      AS input (${COLUMNS.join(', ')}, payload)),
   made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
     SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n${order})${more}
   INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${POSITION_COLUMNS.join(', ')}, version, edited)

@@ -16,7 +16,7 @@ import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarm
 import type { ShardMap } from './shard-map.ts'
 
 /** Separates the data of events in `insertEvents`. */
-export const BETWEEN = '\u0001'
+export const EVENT_SEPARATOR = '\u0001'
 
 type Row = readonly (string | Serial | null)[]
 
@@ -110,7 +110,7 @@ export class Writes {
     this.#outcomes.set(alarm.seq, { alarm, outcome: outcome && { ...outcome, status }, status })
   }
 
-  forgetOutcome(alarm: Serial): void {
+  removeOutcome(alarm: Serial): void {
     this.#outcomes.delete(alarm)
     this.#forgotten.push(alarm)
   }
@@ -132,7 +132,7 @@ export class Writes {
    * rows until the commit. The caller awaits the answers.
    */
   async flush(session: Session, figures: readonly Bindable[] | null = null): Promise<void> {
-    await this.#shards.know(this.#poolsMet())
+    await this.#shards.ensure(this.#pools())
     this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
@@ -154,10 +154,10 @@ export class Writes {
     if (this.#events.length === 0) return
     const lists = columns(this.#events.splice(0))
     const data = lists.pop() as readonly string[]
-    session.send(sql.insertEvents, ...lists, data.join(BETWEEN))
+    session.send(sql.insertEvents, ...lists, data.join(EVENT_SEPARATOR))
   }
 
-  *#poolsMet(): Generator<string> {
+  *#pools(): Generator<string> {
     for (const { alarm } of this.#made) yield alarm.target.pool
     for (const { alarm } of this.#added) yield alarm.target.pool
     for (const { alarm } of this.#retargeted.values()) yield alarm.target.pool
@@ -196,7 +196,7 @@ export class Writes {
     if (made.length === 0) return
     const lists = newAlarmLists(
       made.map(({ alarm }) => alarmValues(alarm)),
-      made.map(({ alarm, timer }) => positionValues(timer, this.#place(alarm, timer))),
+      made.map(({ alarm, timer }) => positionValues(timer, this.#shardOf(alarm, timer))),
     )
     if (figures === null) session.send(insertAlarms, ...lists)
     else session.send(insertAlarmsAndFigures, ...lists, ...figures)
@@ -205,7 +205,7 @@ export class Writes {
   #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
-      return positionValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
+      return positionValues(timer, seq, tenant, owner, target.name, this.#shardOf(alarm, timer))
     })
     sendLists(session, sql.insertTimers, added)
   }
@@ -225,7 +225,7 @@ export class Writes {
     sendLists(session, sql.putStatuses, statuses)
   }
 
-  #place(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
+  #shardOf(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
     const shard = this.#shards.of(alarm.target.pool, alarm.id)
     this.wake(shard, timer.wakeAt)
     return shard

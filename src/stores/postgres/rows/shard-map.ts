@@ -20,30 +20,30 @@ export class ShardMap {
    * Reads the shards of pools that alarms name, and creates missing ones: all of them, or none if there would be too
    * many.
    */
-  async know(pools: Iterable<string>): Promise<void> {
-    const missing = await this.#meet(pools)
+  async ensure(pools: Iterable<string>): Promise<void> {
+    const missing = await this.#read(pools)
     if (missing.length === 0) return
     // In a separate transaction: a user's transaction may be rolled back, or stay open for long.
     await this.#database.transaction(async (session) => {
       await session.rows(sql.lockPools)
-      const fresh = await this.#meet(missing, session)
+      const fresh = await this.#read(missing, session)
       const [count] = await session.rows(sql.poolCount)
       assertPoolsFit(fresh, count![0] as number)
       await session.run(sql.insertShards, fresh, this.#perPool)
     })
-    await this.#meet(missing)
+    await this.#read(missing)
   }
 
   /** The same for pools that this process serves: they are created, however many there are. */
   async serve(pools: readonly string[]): Promise<void> {
-    const fresh = await this.#meet(pools)
+    const fresh = await this.#read(pools)
     if (fresh.length === 0) return
     await this.#database.session.run(sql.insertShards, fresh, this.#perPool)
-    await this.#meet(fresh)
+    await this.#read(fresh)
   }
 
   /** Reads the shards of unknown pools; returns the pools that do not exist. */
-  async #meet(pools: Iterable<string>, session = this.#database.session): Promise<string[]> {
+  async #read(pools: Iterable<string>, session = this.#database.session): Promise<string[]> {
     const wanted = [...new Set(pools)].filter((pool) => !this.#pools.has(pool))
     if (wanted.length === 0) return []
     const rows = await session.rows(sql.shardsOfPools, wanted)

@@ -85,8 +85,8 @@ const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
 /** Writes documents as they were exported; an existing one of the same name stays. */
 async function importDocuments({ session }: WriteBatch, lines: readonly PortableDocument[]): Promise<number> {
   let written = 0
-  for (const { document: given } of lines) {
-    const { updatedAt, ...document } = given
+  for (const { document: line } of lines) {
+    const { updatedAt, ...document } = line
     if ((await putDocument(session, document, updatedAt, 0)) !== null) written += 1
   }
   return written
@@ -105,8 +105,8 @@ async function importCalendars(
 ): Promise<number> {
   const { session } = batch
   let written = 0
-  for (const { calendar: given } of lines) {
-    const { tenant, ...calendar } = given
+  for (const { calendar: line } of lines) {
+    const { tenant, ...calendar } = line
     const [known] = await calendarCacheOf(session).named(session, [{ tenant, name: calendar.name }])
     if (known !== undefined) continue
     await putCalendar(session, tenant, calendar, context)
@@ -116,9 +116,9 @@ async function importCalendars(
   return written
 }
 
-async function importAlarms(batch: WriteBatch, given: readonly PortableAlarm[]): Promise<number> {
+async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[]): Promise<number> {
   const { session, writes } = batch
-  const unknown = await unknownAlarms(session, given)
+  const unknown = await unknownAlarms(session, alarms)
   if (unknown.length === 0) return 0
   await refuseConflicts(session, unknown)
   const lines = await settleKeys(batch, unknown)
@@ -191,11 +191,11 @@ function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
 async function refuseKnown(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map(({ alarm, value }) => [alarm.tenant, alarm.owner, value])
-  const [held] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
-  if (held === undefined) return
-  const [place, seq] = held
+  const [known] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
+  if (known === undefined) return
+  const [ordinal, seq] = known
   const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [Serial, string]
-  const { alarm, what, value } = claims[place - 1]!
+  const { alarm, what, value } = claims[ordinal - 1]!
   throw nameConflict(alarm, what, value, id)
 }
 

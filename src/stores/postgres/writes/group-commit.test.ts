@@ -5,21 +5,21 @@ import { GroupCommit } from './group-commit.ts'
 /** A store that commits when it is told to, and cannot take some jobs. */
 function scene(bad: readonly string[] = [], jobsMax = 100, groupsMax = 1) {
   const commits: string[][] = []
-  const gates: PromiseWithResolvers<void>[] = []
+  const releases: PromiseWithResolvers<void>[] = []
   const group = new GroupCommit<string, string>({
     jobsMax,
     groupsMax,
     timers: realTimers,
     mayDivide: (thrown) => (thrown as Error).message === 'bad',
     async run(jobs) {
-      await gates.shift()?.promise
+      await releases.shift()?.promise
       if (jobs.some((job) => bad.includes(job))) throw new Error('bad')
       if (jobs.includes('down')) throw new Error('down')
       commits.push([...jobs])
       return jobs.map((job) => (job === 'no' ? { refusal: new Error('no') } : { answer: `${job}!` }))
     },
   })
-  return { group, commits, gates }
+  return { group, commits, releases }
 }
 
 describe('a group commit', () => {
@@ -30,13 +30,13 @@ describe('a group commit', () => {
   })
 
   it('gathers what comes while a commit is under way', async () => {
-    const { group, commits, gates } = scene()
-    const gate = Promise.withResolvers<void>()
-    gates.push(gate)
+    const { group, commits, releases } = scene()
+    const release = Promise.withResolvers<void>()
+    releases.push(release)
     const first = group.submit('a')
     await new Promise((resolve) => setImmediate(resolve))
     const rest = Promise.all(['b', 'c'].map((job) => group.submit(job)))
-    gate.resolve()
+    release.resolve()
     await Promise.all([first, rest])
     expect(commits).toEqual([['a'], ['b', 'c']])
   })
@@ -54,7 +54,7 @@ describe('a group commit', () => {
     expect(commits.flat().sort()).toEqual(['a', 'b', 'd', 'e'])
   })
 
-  it('tells all of them when the store itself is in trouble', async () => {
+  it('fails all of them when the store itself fails', async () => {
     const { group } = scene()
     const ends = await Promise.allSettled(['a', 'down'].map((job) => group.submit(job)))
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
@@ -82,9 +82,9 @@ describe('a group commit', () => {
   })
 
   it('lets a few wait for the group that is under way, and many go ahead', async () => {
-    const { group, commits, gates } = scene([], 100, 2)
-    const gate = Promise.withResolvers<void>()
-    gates.push(gate)
+    const { group, commits, releases } = scene([], 100, 2)
+    const release = Promise.withResolvers<void>()
+    releases.push(release)
     const first = group.submit('a')
     await new Promise((resolve) => setImmediate(resolve))
     const few = Array.from({ length: 15 }, (_, i) => group.submit(String(i)))
@@ -93,7 +93,7 @@ describe('a group commit', () => {
     const one = group.submit('15')
     await Promise.all([...few, one])
     expect(commits.map((each) => each.length)).toEqual([16])
-    gate.resolve()
+    release.resolve()
     await first
     await group.settled()
     expect(commits.map((each) => each.length)).toEqual([16, 1])

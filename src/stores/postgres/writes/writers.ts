@@ -95,7 +95,7 @@ export class Writers {
   }
 
   #know({ requests }: SetJob): Promise<void> {
-    return this.#shards.know(requests.map(({ alarm }) => alarm.target.pool))
+    return this.#shards.ensure(requests.map(({ alarm }) => alarm.target.pool))
   }
 
   /**

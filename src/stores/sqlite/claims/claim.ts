@@ -203,7 +203,7 @@ function applyIsolated(
 interface Decided {
   readonly alarm: StoredAlarm
   readonly timers: readonly Timer[]
-  readonly decision: Exclude<Decision, { kind: 'look' }>
+  readonly decision: Exclude<Decision, { kind: 'lookup' }>
 }
 
 /** Reads and decides a row; quarantines it if that fails. */
@@ -215,10 +215,10 @@ function decide(write: WriteContext, row: Values, request: ClaimRequest): Decide
     const open = row[OTHERS_AT] === 0 ? 0 : openCount(write.session, alarm)
     const found: DueTimer = { alarm, timer, others: null, openCount: open }
     const decision = request.triage(found)
-    if (decision.kind !== 'look') return { alarm, timers: [timer], decision }
+    if (decision.kind !== 'lookup') return { alarm, timers: [timer], decision }
     const timers = timersOf(write.session, alarm)
     const again = request.triage({ ...found, others: timers })
-    if (again.kind === 'look') throw new CorruptRow('no decision could be made about it')
+    if (again.kind === 'lookup') throw new CorruptRow('no decision could be made about it')
     return { alarm, timers, decision: again }
   } catch (thrown) {
     if (isStoreError(thrown)) throw thrown

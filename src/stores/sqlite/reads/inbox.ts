@@ -49,7 +49,7 @@ export function availableWakes(
 }
 
 /** Hands out the oldest available wakes. */
-export function takeWakes(session: Session, scope: Scope, request: WakeRequest): InboxWake[] {
+export function claimWakes(session: Session, scope: Scope, request: WakeRequest): InboxWake[] {
   const until = request.now + request.holdMs
   return availableWakes(session, scope, request).map((seq) => ({
     ...session.get<InboxWake>(INBOX_QUERIES.claim, until, seq)!,
