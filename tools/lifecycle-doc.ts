@@ -2,14 +2,14 @@
 import { EVENTS, LIFECYCLE, type LifecycleEvent, next, STATES, type State } from '../src/alarm/index.ts'
 
 const MEANINGS: Readonly<Record<State, string>> = {
-  active: 'waits for its instant, or for another try',
-  paused: 'is parked until it is resumed',
-  awaiting: 'was delivered and waits for its report; shown as `fired`',
-  fired: 'was delivered, which is all that was asked',
-  completed: 'reported success, or a recurring one that ran out of instants',
-  failed: 'used up its attempts, reported failure for good, or was missed under `misfire: skip`',
-  timed_out: 'was delivered and never reported',
-  cancelled: 'was cancelled, by its user or since its target is gone',
+  active: 'waits for its instant, or for the next attempt',
+  paused: 'does not fire until it is resumed',
+  awaiting: 'was delivered and waits for its report; its status is `fired`',
+  fired: 'was delivered, and needs no report',
+  completed: 'reported success; or it recurs and has no further instant',
+  failed: 'used up its attempts, or was missed and has `misfire: skip`',
+  timed_out: 'was delivered, and no report came in time',
+  cancelled: 'was cancelled by the user, or because its target no longer exists',
 }
 
 const events = Object.keys(EVENTS) as LifecycleEvent[]
@@ -37,7 +37,7 @@ ${STATES.map((state) => `| \`${state}\` | ${MEANINGS[state]} |`).join('\n')}
 |---|---|
 ${events.map((event) => `| \`${event}\` | ${EVENTS[event]} |`).join('\n')}
 
-## A once alarm
+## A one-shot alarm
 
 Each cell is the state that follows. \`·\` leaves the alarm as it is; a word in *italics* is the code of the error.
 

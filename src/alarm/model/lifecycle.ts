@@ -23,22 +23,22 @@ export type EndStatus = Exclude<Status, 'active' | 'paused'>
 
 /** Everything that can happen to an alarm, with what it means. */
 export const EVENTS = {
-  delivered: 'an attempt succeeded, and delivery is all that was asked',
-  delivered_unreported: 'an attempt succeeded, and the report is awaited',
-  attempt_failed: 'an attempt failed, or its report said so, and attempts are left',
-  exhausted: 'an attempt failed, or its report said so, and no attempts are left',
-  target_gone: 'its target is gone for good',
-  missed: 'its instant passed unseen and its misfire policy is skip',
-  ran_out: 'a recurring alarm has no further instant and nothing open',
+  delivered: 'an attempt succeeded, and no report is needed',
+  delivered_unreported: 'an attempt succeeded, and the alarm now waits for a report',
+  attempt_failed: 'an attempt failed, or a failure was reported, and attempts are left',
+  exhausted: 'an attempt failed, or a failure was reported, and no attempts are left',
+  target_gone: 'its target no longer exists (a webhook answered 410)',
+  missed: 'its instant was missed, and its misfire policy is `skip`',
+  ran_out: 'a recurring alarm has no further instant and no open occurrence',
   reported: 'the target reported success',
   report_overdue: 'no report came in time',
   cancel: 'the user cancels',
   pause: 'the user pauses',
   resume: 'the user resumes',
   skip_next: 'the user skips the next occurrence',
-  fire_now: 'the user asks for an occurrence at once',
-  retry: 'the user asks to try a failed occurrence again',
-  reschedule: 'the user moves it to another time',
+  fire_now: 'the user fires it now',
+  retry: 'the user retries a failed occurrence',
+  reschedule: 'the user reschedules it',
   set_again: 'the user sets the same key again',
 } as const
 
