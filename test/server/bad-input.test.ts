@@ -221,7 +221,7 @@ it.each([
   'GET /v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n',
   '\u0000'.repeat(1_000),
   'x'.repeat(100_000),
-])('answers what is no HTTP with a problem, or hangs up: %j', async (bytes) => {
+])('answers bytes that are not HTTP with a problem, or disconnects: %j', async (bytes) => {
   const { status, json } = await raw(url, bytes, 500)
   expect([0, 400, 403, 404, 431]).toContain(status)
   if (status !== 0) expect(json.code).toMatch(/^(?:invalid_request|forbidden|not_found)$/)
@@ -310,7 +310,7 @@ it('requires a valid Host', async () => {
 })
 
 it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
-  'goes by neither of two that say who is meant: %s',
+  'rejects a request with two headers %s',
   async (name) => {
     const value = name === 'Host' ? '127.0.0.1' : 'acme'
     const twice = `${name === 'Host' ? '' : 'Host: 127.0.0.1\r\n'}${name}: ${value}\r\n${name.toUpperCase()}: evil\r\n`
@@ -339,7 +339,7 @@ it('rejects compressed bodies', async () => {
       expect(packed.headers.get('accept-encoding')).toBe('identity')
     }
   }
-  // This one is read, and found wrong.
+  // This one is read and rejected.
   assertProblem(
     await call('POST', '/v1/alarms', '[]', { 'content-encoding': 'Identity' }),
     400,

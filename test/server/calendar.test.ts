@@ -21,7 +21,7 @@ it('shows the alarms of the next month only to those with the secret address', a
   const { json } = await call('POST', '/v1/calendar')
   expect(json.path).toMatch(/^\/v1\/calendar\.ics\?token=wf_[\w-]{43}$/)
 
-  // By its address alone, as a calendar program fetches it.
+  // With its address alone, as a calendar program fetches it.
   const { status, headers, text } = await caller(url)('GET', json.path)
   expect([status, headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8'])
   for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
@@ -32,7 +32,7 @@ it('shows the alarms of the next month only to those with the secret address', a
   expect(unfolded).toContain('DESCRIPTION:line one\\nline two')
   expect(unfolded).not.toMatch(/far away|theirs/)
   expect(new Set(unfolded.match(/^UID:.*$/gm)).size).toBe(summaries.length)
-  // Our own reader of calendars takes it: entries without days off are none of its business.
+  // Wakeful's own parser of calendars accepts it, and ignores entries that are not days off.
   expect(() => readCalendar('x', { ics: text, dates: ['2030-01-01'] }, 0)).not.toThrow()
 
   expect((await call('GET', '/v1/calendar.ics')).text).toContain('BEGIN:VCALENDAR')
@@ -53,7 +53,7 @@ it('invalidates an address with its key, but not when the key is rotated', async
   const { keys } = keysOf(theirs)
   const made = await keys('acme', 'ann', 'write')
   await within(2_000, async () => (await status('/v1/stats')) === 401)
-  // As one without a key is no longer let in.
+  // Callers without a key are no longer admitted.
   expect(await status(before)).toBe(401)
   const ann = caller(keyed, { authorization: `Bearer ${made.key}` })
   const { path } = (await ann('POST', '/v1/calendar')).json

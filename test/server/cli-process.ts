@@ -8,7 +8,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** `wakeful serve` as a process of its own. */
+/** `wakeful serve` in its own process. */
 export interface ServeProcess {
   readonly url: string
   readonly child: ChildProcess
@@ -50,7 +50,7 @@ export async function serve(
   return { url, child, output: () => output, ended }
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits until it ends. */
 export function command(args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {
   return new Promise((done, failed) => {
     execFile(

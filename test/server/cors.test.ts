@@ -34,7 +34,7 @@ it('answers the preflight of allowed pages', async () => {
 })
 
 it.for([FOREIGN, 'null', `${APP}.evil.example`, `${APP}:8080`, 'http://app.example.com', '*'])(
-  'refuses the pages of %s, and tells them nothing',
+  'rejects pages of %s, and returns nothing to them',
   async (origin) => {
     for (const [server, status] of [
       [call, 403],
@@ -68,7 +68,7 @@ it('adds nothing but Vary for callers that are not pages', async () => {
   expect(plain.headers.get('vary')).toBe('origin')
   expect(plain.headers.has('access-control-allow-origin')).toBe(false)
   expect((await closed.call('GET', '/v1/stats')).headers.has('vary')).toBe(false)
-  // Without the question of a browser, OPTIONS is a method like any other that is not there.
+  // Without the headers of a preflight, OPTIONS is an unsupported method like any other.
   expect((await call('OPTIONS', '/v1/alarms')).status).toBe(405)
 })
 

@@ -26,7 +26,7 @@ it('rejects only cursors behind which retention has removed events', async () =>
   const after = async (alarms: Alarms, cursor: string) =>
     (await Array.fromAsync(alarms.events({ after: cursor }))).map(({ type }) => type)
   await expect(after(wakeful, early)).rejects.toMatchObject({ code: 'cursor_expired' })
-  // Whoever had read the events that are gone goes on, and so does whoever has lost none.
+  // A reader that had read the removed events continues, and so does one that has missed none.
   expect(await after(wakeful, read)).toEqual(['order.last'])
   expect(await after(other, others)).toEqual([])
   expect((await Array.fromAsync(wakeful.events())).map(({ type }) => type)).toEqual([
@@ -34,7 +34,7 @@ it('rejects only cursors behind which retention has removed events', async () =>
     'order.last',
   ])
 
-  // On virtual time a server's own timers would be many: it comes when time has passed.
+  // Started only after the time has passed: on virtual time the server's timers would fire very often.
   const server = await startServer({ wakeful, host: '127.0.0.1', port: 0, version: '0.0.0' })
   const call = caller(server.url)
   for (const [path, headers] of [

@@ -31,7 +31,7 @@ describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind
     let sent = 0
     const one = async (at: number) => {
       const endpoint = endpoints[at % endpoints.length]!
-      // Each has chance of its own, so that the order in which answers come changes nothing in the rest.
+      // Each has its own random numbers, so that the order of answers does not affect other requests.
       const made = fuzzRequest(new Random(SEED * 1_000_003 + at), endpoint, known)
       const answer = await send(server.url, { ...made, headers: { authorization, ...made.headers } })
       sent += 1
@@ -55,7 +55,7 @@ describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind
   })
 })
 
-/** What was found, each kind of it once: the rest of a seed tells no more. */
+/** What was found, each kind once: repetitions add nothing. */
 class Findings {
   readonly #byKind = new Map<string, { count: number; first: string }>()
 
@@ -110,7 +110,7 @@ function send(url: string, { method, target, headers, body }: FuzzRequest): Prom
     const asked = request({ agent, hostname, port, method, path: target, headers }, (answer) => {
       const { statusCode: status = 0, headers } = answer
       if (headers['content-type']?.startsWith('text/event-stream') === true) {
-        // It goes on for ever: that it began is the answer.
+        // It never ends: that it started is enough.
         answer.destroy()
         resolve({ status, headers, text: '' })
         return

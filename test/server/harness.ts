@@ -2,12 +2,12 @@ import { afterAll } from 'vitest'
 import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
 import { Log, PauseControl, type ServerOptions, startServer } from '../../src/server/index.ts'
 
-/** What a call came to, its body as text and parsed. */
+/** The answer to a call, with its body as text and parsed. */
 export interface Called {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   readonly json: any
 }
 
@@ -22,7 +22,7 @@ export interface Serving {
   close(): Promise<void>
 }
 
-/** Starts a real server on a store in memory, or the one that is named; it ends with the file's tests. */
+/** Starts a real server on a store in memory, or on the named one; it is closed after the file's tests. */
 export async function serving(
   options: { store?: string; open?: OpenOptions; server?: Partial<ServerOptions> } = {},
 ): Promise<Serving> {
@@ -55,7 +55,7 @@ export async function serving(
   return { url: server.url, wakeful, errors, lines, call: caller(server.url), close }
 }
 
-/** Calls a server as a client would; a text or bytes are sent as they are. */
+/** Calls a server as a client would; texts and bytes are sent unchanged. */
 export function caller(url: string, always: Record<string, string> = {}): Serving['call'] {
   return async (method, path, body, headers = {}) => {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array

@@ -36,7 +36,7 @@ it('delivers a wake to a waiting agent, and accepts its report', async () => {
     tries: 1,
   })
   expect(wake.drift_ms).toBeGreaterThanOrEqual(0)
-  // Held by the one who took it; nobody else's business at all.
+  // Reserved for its reader, and invisible to others.
   expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
   const path = `/v1/inbox/${wake.occurrence_id}/ack`
   expect((await call('POST', path)).status).toBe(404)
@@ -95,7 +95,7 @@ it('shows the second attempt also after a late acknowledgement of the first', as
   const [first] = (await call('GET', '/v1/inbox?wait=20s', undefined, owner)).json.items
   await call('POST', `/v1/alarms/${json.id}/fail`, { reason: 'not now' }, owner)
   const again = call('GET', '/v1/inbox?wait=20s', undefined, owner)
-  // Not handed out yet, or held by the one who waits: in either case it stays.
+  // Not handed out yet, or reserved for the waiting reader: in either case it remains.
   const [second] = (await again).json.items
   expect(second).toMatchObject({ occurrence_id: first.occurrence_id, attempt: 2, tries: 1 })
   const acknowledged = await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'ok' }, owner)
@@ -125,11 +125,11 @@ it('does not wake readers for events of others', { timeout: 60_000 }, async () =
     got += wakes.length
     for (const { occurrenceId } of wakes) await busy.inbox.ack(occurrenceId)
   }
-  // Each looks once a second by itself; had each been woken by each set and fire, these were 10,000 and more.
+  // Each looks once a second. If every set and fire had woken each of them, these would be more than 10,000.
   const ownLooks = 50 * (1 + Math.ceil((performance.now() - startedAt) / 1_000))
   expect(looks.mock.calls.filter(([{ tenant }]) => tenant === 'idle').length).toBeLessThanOrEqual(ownLooks)
   expect(reads).not.toHaveBeenCalled()
-  // And it is told of what is its own, by whichever object it is written.
+  // It is woken for its own alarms, whichever object sets them.
   const [event] = await Promise.all([
     following[0],
     wakeful.forTenant('idle', 'o0').append({ type: 'order.paid' }),
@@ -153,7 +153,7 @@ it('allows an owner a hundred waiting calls, without affecting others', { timeou
   expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
   await wakeful.forTenant('default', 'modest').set({ delay: '1ms' }, { target: 'inbox' })
   expect((await wait('modest')).status).toBe(200)
-  // Who does not wait is answered all the same, and so is who comes when others have left.
+  // Calls that do not wait are still answered, and so are new ones after others have ended.
   expect((await call('GET', '/v1/inbox', undefined, { 'wakeful-owner': 'greedy' })).status).toBe(200)
   cut.abort()
   await wakeful.forTenant('default', 'greedy').set({ delay: '1ms' }, { target: 'inbox' })

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const database = testDatabase()
 const STREAM_MS = 100
 
-describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
+describe.each(['sqlite', 'postgres'])('what belongs to another owner, on %s', (kind) => {
   let [server, look, looked]: [Serving, Look, number] = [undefined!, undefined!, 0]
   let [foreignTenant, foreignOwner, unknown]: Ids[] = []
 
@@ -26,7 +26,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     server = await serving({ store: kind === 'sqlite' ? `sqlite:${file}` : database.url })
     look = kind === 'sqlite' ? sqliteLook(file) : postgresLook(database.client)
     foreignTenant = await settled(server, 'globex', 'ann')
-    // The tenant he shares with those who reach for him is theirs, too: they reach for another.
+    // The attackers belong to the same tenant, so they try another one.
     foreignOwner = { ...(await settled(server, 'acme', 'bob')), tenant: 'globex' }
     unknown = unknownIds(foreignOwner)
   })
@@ -40,7 +40,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     call: Caller,
   ) {
     const answers: unknown[] = []
-    // A platform’s admin manages the keys of its own tenant: bob’s is one of them.
+    // A platform's admin manages the keys of its tenant, bob's included.
     const isManaged = attacker === 'platform' && MANAGED.includes(name)
     for (const ids of [foreignTenant!, isManaged ? unknown! : foreignOwner!, unknown!]) {
       looked += 1
@@ -65,7 +65,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
       const before = theirs(await look())
       expect(Object.values(before).flat().length).toBeGreaterThan(20)
       for (const name of Object.keys(operations) as OperationName[]) {
-        // A platform sees the keys of its own tenant, which are more each time.
+        // A platform sees the keys of its tenant, and each round adds some.
         if (attacker === 'platform' && name === 'listKeys') continue
         await alike(attacker, name, CASES, overRest)
         await alike(attacker, name, CASES, overWs)
@@ -221,7 +221,7 @@ async function firstOf(response: Response, stop: AbortController): Promise<strin
   try {
     for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) text += piece
   } catch {
-    // It was we who hung up.
+    // The test closed the connection.
   }
   return text
 }
@@ -240,7 +240,7 @@ const overWs: Caller = async (url, name, { params, query, body }, headers = {}) 
   }
 }
 
-/** An answer without what may differ: ids of the question, new ids, moments, and what names this one exchange. */
+/** An answer without what may differ: ids of the request, new ids, times, and request ids. */
 function normal(
   { status, headers, text }: Answered,
   ids: object,

@@ -2,7 +2,7 @@ import type { Rights } from '../../src/contracts/index.ts'
 import type { Wakeful } from '../../src/index.ts'
 import { KeyRegistry } from '../../src/server/index.ts'
 
-/** Makes keys as another process on the same store would: the server learns of their end by itself. */
+/** Makes keys as another process on the same store would; the server must notice by itself when they end. */
 export function keysOf({ operator }: Wakeful) {
   const book = new KeyRegistry(operator.documents, operator.clock)
   const keys = async (

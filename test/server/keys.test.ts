@@ -41,7 +41,7 @@ async function tenants(operator: ReturnType<typeof keyed>) {
   expect(set.status).toBe(201)
   expect((await reader('GET', `/v1/alarms/${set.json.id}`)).status).toBe(200)
   expect((await reader('DELETE', `/v1/alarms/${set.json.id}`)).json.code).toBe('forbidden')
-  // A platform's key names the owner; without a name it is the owner without one.
+  // With a platform's key the request names the owner; without a name it is the owner ''.
   expect((await acme('GET', `/v1/alarms/${set.json.id}`)).status).toBe(404)
   const asAnn = await acme('GET', `/v1/alarms/${set.json.id}`, undefined, {
     'wakeful-owner': 'did:matrix:ann:f00',
@@ -55,7 +55,7 @@ async function tenants(operator: ReturnType<typeof keyed>) {
   expect([every.status, every.json.code]).toEqual([400, 'invalid_request'])
   expect(every.json.detail).toContain('must name one tenant')
 
-  // An admin of one tenant makes, sees and ends the keys of that tenant alone, and gives no more than it has.
+  // An admin of one tenant manages the keys of that tenant only, and grants no more rights than it has.
   expect((await acme('POST', '/v1/keys', { tenant: 'other' })).json.code).toBe('forbidden')
   expect((await acme('POST', '/v1/keys', { tenant: '*' })).json.code).toBe('forbidden')
   expect((await ann('POST', '/v1/keys', {})).json.code).toBe('forbidden')
@@ -150,7 +150,7 @@ it('returns nothing to a page of another port while there are no keys', async ()
   for (const site of ['same-origin', 'none']) expect((await from(site)).status).toBe(200)
 })
 
-/** Holds that something becomes true in a time that is promised. */
+/** Asserts that a condition becomes true within a time. */
 async function within(ms: number, isTrue: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + ms
   while (!(await isTrue())) {

@@ -6,7 +6,7 @@ import { connected, within } from './ws-client.ts'
 
 const { url, call } = await serving()
 const LARGE = 'x'.repeat(200_000)
-/** About 4 MiB, the item that reaches them, and what else there is to an answer. */
+/** About 4 MiB, plus the item that exceeds them and the rest of the answer. */
 const ANSWER_MAX = 4.5 * 2 ** 20
 
 it('ends a page at about 4 MiB in every list, and continues from its cursor', async () => {
@@ -26,7 +26,7 @@ it('ends a page at about 4 MiB in every list, and continues from its cursor', as
 })
 
 it.each(['sqlite', 'postgres'])(
-  'says where history and failures go on that are too large for one answer: %s',
+  'returns a cursor when history or failures are too large for one answer: %s',
   async (kind) => {
     const store = `${inject('postgres')}postgres?schema=large_${process.pid}`
     const { url, call, wakeful } = await serving(kind === 'postgres' ? { store } : {})
@@ -131,7 +131,7 @@ it('reads a limited number of pages at the same time, however many are requested
   ) {
     under += 1
     most = Math.max(most, under)
-    // Long enough for all of them to come.
+    // Long enough for all of them to arrive.
     await new Promise((resolve) => setTimeout(resolve, 100))
     try {
       return await list.apply(this, args)

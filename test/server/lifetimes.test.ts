@@ -88,7 +88,7 @@ it('applies quotas, pauses, default targets and inboxes on every server of one P
     sets.push(
       (await at(n % 2 === 0 ? a : b, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status,
     )
-  // Each counts what it has set itself at once, and what the other has set within a second.
+  // Each server counts its own sets at once, and those of the other within a second.
   expect(sets.filter((status) => status === 201).length).toBeLessThanOrEqual(8)
   await within(
     5_000,
@@ -128,7 +128,7 @@ it('answers while deliveries settle after SIGTERM: not ready at /readyz, and rep
   await sink.received(1)
   server.child.kill('SIGTERM')
   await within(10_000, async () => {
-    // A connection of its own, as a proxy's probe has.
+    // A new connection, like the probe of a proxy.
     const ready = await call('GET', '/readyz', undefined, { connection: 'close' })
     return ready.status === 503 && ready.json.checks.process.ok === false
   })
@@ -174,7 +174,7 @@ it('stops on SIGTERM under load: answered sets are stored, running requests end,
   const durationMs = performance.now() - killedAt
   isOver = true
   await Promise.all([...load, polling])
-  // The long-poll is told to go, and does not hold the server for the whole of the bound.
+  // The long poll is ended, and does not delay the stop until the limit.
   expect(durationMs).toBeLessThan(4_500)
   expect(refused.length).toBeGreaterThan(0)
   const wakeful = await open(`sqlite:${join(home, 'a.db')}`)

@@ -5,7 +5,7 @@ import { serving } from './harness.ts'
 
 const { url, call } = await serving()
 
-/** As it stands: `fetch` would resolve the dots itself. */
+/** Sent unchanged: `fetch` would resolve the dots itself. */
 function raw(path: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     request(url, { path }, (response) => {

@@ -65,7 +65,7 @@ it('stops an agent that wakes itself in a loop, and not one that sets reminders 
   expect((await wake({ when: 'tomorrow at 9am' })).status).toBe(201)
   expect((await wake({ every: '10s' })).json.detail).toMatch('every 1m at the shortest')
   expect((await wake({ cron_expr: '*/10 * * * * *' })).status).toBe(429)
-  // Not within five minutes, whatever o'clock it is.
+  // Not within five minutes, whatever the time is now.
   const daily = await wake({ cron_expr: `0 ${(new Date().getUTCHours() + 6) % 24} * * *` })
   expect(daily.status).toBe(201)
   expect((await agent('PATCH', `/v1/alarms/${daily.json.id}`, { every: '1s' })).status).toBe(429)
@@ -110,7 +110,7 @@ it('counts everything that fires soon as a wake, whichever call sets it', async 
     'quota_exceeded',
     true,
   ])
-  // It has not failed, so that there is nothing to retry: but by then it is asked for too often, too.
+  // It has not failed, so there is nothing to retry; but the quota is used up before that is checked.
   expect((await fires.by('POST', `/v1/alarms/${daily.id}/retry`)).status).toBe(429)
 
   const moved = agent('start')
@@ -134,7 +134,7 @@ it('counts everything that fires soon as a wake, whichever call sets it', async 
   expect(codes).toEqual([undefined, undefined, undefined, undefined, undefined, 'quota_exceeded'])
   ws.socket.close()
 
-  // What wakes nobody uses up nothing.
+  // Calls that cause no wake use up nothing.
   const clumsy = agent('clumsy')
   for (let n = 0; n < 9; n++) expect((await clumsy.by('POST', '/v1/alarms/nobody/fire')).status).toBe(404)
   expect((await clumsy.set({ delay: '1s' })).status).toBe(201)
@@ -147,7 +147,7 @@ it('reads a reschedule in the zone of its alarm', async () => {
     const { json } = await by('POST', '/v1/alarms', { every: '30d', timezone, target: EVENT })
     return (body: object) => by('PATCH', `/v1/alarms/${json.id}`, body)
   }
-  /** A time on the wall of a zone, so many hours from UTC. */
+  /** A wall time in a zone, this many hours from UTC. */
   const wall = (hours: number, laterMs: number) =>
     new Date(Date.now() + hours * 3_600_000 + laterMs).toISOString().slice(0, 19)
   // In UTC it would be tomorrow.
@@ -155,7 +155,7 @@ it('reads a reschedule in the zone of its alarm', async () => {
   const statuses = []
   for (let n = 0; n < 4; n++) statuses.push((await east({ fire_at: wall(14, 60_000) })).status)
   expect(statuses).toEqual([200, 200, 429, 429])
-  // In UTC it would have ended before it begins.
+  // In UTC it would end before it begins.
   const west = await set('west', 'Etc/GMT+12')
   expect((await west({ every: '1s', end: wall(-12, 3_600_000) })).json.detail).toMatch('min_interval')
   expect((await west({ every: '10m', end: wall(-12, 3_600_000) })).status).toBe(200)

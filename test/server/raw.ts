@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
 
-/** What a raw connection came to: all that was sent back until it ended. */
+/** Everything that was received on a raw connection until it ended. */
 export interface RawAnswer {
   readonly text: string
   readonly status: number
-  /** The body of the first answer, read as JSON; undefined where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  /** The body of the first answer as JSON; undefined if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   readonly json: any
   readonly durationMs: number
 }
 
-/** Opens a connection of bare bytes. */
+/** Opens a TCP connection. */
 export function opened(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ export function opened(url: string): Promise<Socket> {
   })
 }
 
-/** Sends bytes as they are, and answers with what came back until the server hung up, or for so long. */
+/** Sends bytes unchanged, and returns what was received until the server closed the connection, or until the timeout. */
 export async function raw(url: string, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {
   const startedAt = performance.now()
   const socket = await opened(url)

@@ -13,7 +13,7 @@ it('ignores the host of an absolute target, and uses the Host header', async () 
 })
 
 it.each(['OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'LINK', 'HEAD', 'PUT', 'CONNECT'])(
-  'knows no %s',
+  'rejects %s',
   async (method) => {
     const { status, json, text } = await raw(
       url,

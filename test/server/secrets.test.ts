@@ -24,12 +24,12 @@ const WRONG = `wk_${'a'.repeat(16)}_${'W'.repeat(43)}`
 /** What a story left behind: every secret in its answers, and every answer. */
 interface Story {
   readonly secrets: string[]
-  /** Answers that may be read by others later: all but those that hand a secret out, once, to whom it is for. */
+  /** Answers that others may read later: all except those that return a new secret to its owner. */
   readonly answers: string[]
   readonly key: string
 }
 
-/** Keys, secrets, tokens and tickets of every kind are made, used, used wrongly, rotated and ended. */
+/** Creates, uses, misuses, rotates and ends keys, secrets, tokens and tickets of every kind. */
 async function play(url: string, sinkUrl: string): Promise<Story> {
   const answers: string[] = []
   const recorded =
@@ -99,10 +99,10 @@ async function play(url: string, sinkUrl: string): Promise<Story> {
   return { secrets: [...new Set(secrets)], answers, key: made.key }
 }
 
-/** Where a secret stands in the clear. */
+/** The places that contain a secret in clear text. */
 function found(secrets: readonly string[], places: Readonly<Record<string, string>>): string[] {
   return secrets.flatMap((secret) => {
-    // The parts by which it would be as good as whole; the public id of a key is no secret.
+    // The secret parts; the public id of a key is not secret.
     const core = secret.replace(/^(?:wk_[0-9a-f]{16}|wf|wt|whsec)_/, '')
     return Object.entries(places).flatMap(([place, text]) => {
       const at = text.indexOf(core)

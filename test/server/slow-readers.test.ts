@@ -15,7 +15,7 @@ const MIB = 1_048_576
 const server = await serving({ server: { live: { bufferBytesMax: 256 * 1024, stallMs: 60_000 } } })
 const { url, wakeful } = server
 
-/** Everything this process holds, but for the store's own memory. */
+/** The memory of this process without that of the store. */
 function memoryBytes(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()
@@ -75,7 +75,7 @@ it('disconnects a client that does not read in time', async () => {
   await within(50_000, async () => (await open()) === null)
   ws.socket.resume()
   stream.asked.socket!.resume()
-  // Where the farewell itself could not be read any more, the connection just ends.
+  // If the close frame could not be read either, the connection just ends.
   expect([1013, 1006]).toContain((await ws.closed).code)
   await stream.ended
   expect(server.errors).toEqual([])
@@ -115,7 +115,7 @@ it('disconnects a client that reads no answers, even if it sends nothing more', 
   await manyLarge(impatient.wakeful.forTenant('default', ''))
   const ws = await connected(impatient.url)
   ws.socket.pause()
-  // More than the kernel takes of it.
+  // More than the kernel buffers.
   for (let n = 0; n < 8; n++) ws.say(JSON.stringify({ id: n, call: 'history', args: { limit: 400 } }))
   await new Promise((resolve) => setTimeout(resolve, 4_000))
   ws.socket.resume()

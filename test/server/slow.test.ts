@@ -8,7 +8,7 @@ import { opened, raw } from './raw.ts'
 const server = await serving()
 const { call, url } = server
 const MIB = 1_048_576
-/** How long a request may take from its first byte to its last, and a little for the look at it. */
+/** How long a request may take from its first byte to its last, plus the interval of the check. */
 const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
 const LOOK_MS = 5_000
@@ -17,7 +17,7 @@ const FLOOD = 20_000
 
 afterAll(() => expect(server.errors).toEqual([]))
 
-/** A hundred of anything is answered in no time, also while others do as they like. */
+/** A hundred requests are answered quickly, whatever other clients do. */
 async function assertPrompt(): Promise<void> {
   const startedAt = performance.now()
   for (let n = 0; n < 20; n++) expect((await call('GET', '/v1/stats')).status).toBe(200)
@@ -117,7 +117,7 @@ it('rejects a broken request, and no other', async () => {
   expect(new Set(good.map(({ status }) => status))).toEqual(new Set([200]))
 })
 
-/** What is garbage is nothing that was kept: without this the figure is that of the moment. */
+/** Collects garbage first: otherwise the figure includes memory that is free. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -7,7 +7,7 @@ export interface Sent {
   readonly data: string
 }
 
-/** A reader of a stream that takes what comes as an EventSource does: whole events only, the last id kept. */
+/** Parses a stream as an EventSource does: complete events only, and the last id is remembered. */
 export class StreamReader {
   lastId: string | null
   readonly events: Sent[] = []
@@ -24,7 +24,7 @@ export class StreamReader {
     for (const block of blocks) this.#block(block.split('\n'))
   }
 
-  /** A connection has ended: half an event is none. */
+  /** A connection has ended: an incomplete event is dropped. */
   forget(): void {
     this.#rest = ''
   }
@@ -43,7 +43,7 @@ export class StreamReader {
   }
 }
 
-/** Opens a stream; every piece of text goes to the reader. `ended` resolves when it is over, however it came to be. */
+/** Opens a stream and passes its text to the reader. `ended` resolves when it is over, for whatever reason. */
 export function openStream(url: string, reader: StreamReader, headers: Record<string, string> = {}) {
   const ended = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<number>()
@@ -66,7 +66,7 @@ export function openStream(url: string, reader: StreamReader, headers: Record<st
   return { opened: opened.promise, ended: ended.promise, cut: () => asked.destroy(), asked }
 }
 
-/** Reads streams one after the other, each cut at a random moment, within an event or between two, until it is stopped. */
+/** Reads streams one after the other, each cut at a random moment, until it is stopped. */
 export function readInPieces(
   urls: readonly string[],
   reader: StreamReader,
@@ -99,7 +99,7 @@ export function readInPieces(
     }
   })()
   return {
-    /** Answers how often it was cut. */
+    /** Returns how often it was cut. */
     stop: async () => {
       isOver = true
       await reading

@@ -22,7 +22,7 @@ it('streams each event with its cursor, type and JSON, from now on', async () =>
   const [sent] = reader.events
   expect(sent).toMatchObject({ id: event.json.cursor, type: 'order.paid' })
   expect(JSON.parse(sent!.data)).toEqual(event.json)
-  // Byte for byte, but for line breaks between its parts.
+  // Byte for byte, except for line breaks between its parts.
   expect(sent!.data).toContain(data.replace(/[\r\n]/g, ' '))
   await within(5_000, () => reader.comments.includes('quiet'))
   expect(reader.lastId).toBe(event.json.cursor)

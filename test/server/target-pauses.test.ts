@@ -67,7 +67,7 @@ describe.for([
     await set(second.call, 'free again', `http://${host}/free`)
     await until(() => delivered.includes(of('free again')))
     expect(delivered.filter((label) => label.startsWith(name))).toEqual([of('free'), of('free again')])
-    // As it was written when it was paused, or otherwise.
+    // With the spelling of the pause, or another one.
     for (const target of [`HTTP://${host}`, `http://${host}/p2`])
       expect((await second.call('POST', '/v1/targets/resume', { target })).json.paused).toBe(false)
     const labels = ['no slash', 'slash', 'capitals', 'dots', 'no query', 'default', 'free', 'free again'].map(

@@ -7,7 +7,7 @@ const server = await serving()
 const { url, wakeful } = server
 const EVENT = { event: true }
 
-/** Opens the stream and answers with its status; it is cut at once. */
+/** Opens the stream, cuts it at once, and returns its status. */
 async function streamStatus(query: string, headers: Record<string, string> = {}): Promise<number> {
   const cut = new AbortController()
   const { status } = await fetch(`${url}/v1/events/stream${query}`, { headers, signal: cut.signal })
@@ -23,7 +23,7 @@ it('admits a caller without a key only while there are no keys', async () => {
   expect((await ws.call('list')).result).toMatchObject([{ id: set.id }])
   const left = await ticket()
   await server.call('POST', '/v1/keys', { tenant: '*', rights: 'admin' })
-  // The connection of one who has no key ends, too: it would not be let in any more.
+  // Connections without a key end too: they would not be admitted any more.
   expect(await ws.closed).toEqual({ code: 1008, reason: 'the key is no longer valid' })
   expect(await refusal(url, { path: `/v1/ws?ticket=${left}` })).toMatchObject({ status: 401 })
   expect(await refusal(url)).toEqual({ status: 401, code: 'unauthorized' })
@@ -52,7 +52,7 @@ it('is valid once, for 30 seconds, for its caller’s tenant and owner, while th
   const statuses = await Promise.all(Array.from({ length: 10 }, () => streamStatus(shared)))
   expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)])
   expect((await ann('GET', `/v1/stats${await more()}`)).status).toBe(400)
-  // Nothing of a ticket is in the store but its hash, and what nobody used goes.
+  // Only the hash of a ticket is in the store, and unused tickets are removed.
   const left = await more()
   const stored = await wakeful.operator.documents.listDocuments('ticket', null, '', 100)
   expect(stored.length).toBeGreaterThan(0)

@@ -97,7 +97,7 @@ it('rejects messages beyond the rate, then closes', async () => {
   for (let n = 0; n < 10_000; n++) ws.say('florp')
   expect(await ws.closed).toEqual({ code: 1008, reason: 'too many messages' })
   expect(ws.received.length).toBeLessThan(60)
-  // Others have noticed nothing.
+  // Other connections are not affected.
   expect((await (await connected(slow.url)).call('count')).result).toBe(0)
 })
 
@@ -106,7 +106,7 @@ it('closes connections that do not answer a ping', async () => {
   const alive = await connected(quick.url)
   const dead = await connected(quick.url)
   dead.socket.removeAllListeners('ping')
-  // A peer that hears and says nothing more.
+  // A peer that neither reads nor sends anything more.
   const silent = new WebSocket(quick.url.replace('http', 'ws').concat('/v1/ws'), { autoPong: false })
   const closed = new Promise<number>((resolve) => silent.once('close', resolve))
   expect(await closed).toBe(1006)
@@ -120,7 +120,7 @@ it('accepts a limited number of connections, and closes all of them in order', a
   open[0]!.socket.close()
   await open[0]!.closed
   const last = await connected(small.url)
-  // One who waits for a wake is answered no more; nothing waits for it.
+  // A call that waits for a wake gets no answer, and does not delay the close.
   last.say('{"id":1,"call":"inbox","args":{"wait":"30s"}}')
   await last.call('subscribe')
   const start = performance.now()

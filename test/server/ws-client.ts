@@ -6,24 +6,24 @@ export interface Closed {
   readonly reason: string
 }
 
-/** A WebSocket as tests hold it. */
+/** A WebSocket client for tests. */
 export interface Wire {
   readonly socket: WebSocket
-  /** Every message that came, as its text. */
+  /** Every message received, as text. */
   readonly received: string[]
   readonly closed: Promise<Closed>
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   call(call: string, args?: unknown): Promise<any>
-  /** Sends a text as it is. */
+  /** Sends a text unchanged. */
   say(text: string | Uint8Array): void
-  /** The first message from now on, or among those that came, that fits. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  /** The first matching message, received already or later. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   until(fits: (message: any) => boolean): Promise<any>
 }
 
 let calls = 0
 
-/** Opens a WebSocket; refused where it does not open. */
+/** Opens a WebSocket; rejects if it does not open. */
 export async function connected(
   url: string,
   options: { headers?: Record<string, string>; query?: string } = {},
@@ -76,7 +76,7 @@ export async function connected(
   }
 }
 
-/** How a server refuses to open a WebSocket: its status, and the problem. */
+/** The status and the problem with which a server refuses to open a WebSocket. */
 export function refusal(
   url: string,
   options: { headers?: Record<string, string>; path?: string } = {},
@@ -97,7 +97,7 @@ export function refusal(
   })
 }
 
-/** Holds that something becomes true in a time that is promised. */
+/** Asserts that a condition becomes true within a time. */
 export async function within(ms: number, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + ms
   while (!(await isTrue())) {

@@ -125,7 +125,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   await append(4)
   await ws.call('pause', { id: set.id })
   expect((await one.until((m) => m.event)).event).toMatchObject({ type: 'alarm.paused', alarm_id: set.id })
-  // Nothing of all this was another owner's business.
+  // The other owner received none of this.
   expect(other.received).toHaveLength(1)
 })
 

@@ -1,6 +1,6 @@
 import { resolved, type Schema } from './document.ts'
 
-/** Where a value is not as its schema says, in words; nothing where it is. Fields that are not declared are wrong, too. */
+/** How a value differs from its schema; empty if it conforms. Undeclared fields are reported too. */
 export function deviations(declared: Schema, value: unknown, at = '$'): string[] {
   const schema = resolved(declared)
   if (schema.anyOf !== undefined) {
@@ -35,7 +35,7 @@ function inText({ pattern, maxLength, minLength }: Schema, value: string, at: st
     (pattern === undefined || new RegExp(pattern).test(value)) &&
     value.length >= (minLength ?? 0) &&
     value.length <= (maxLength ?? Infinity)
-  return isRight ? [] : [`${at} is not as it should be: ${display(value)}`]
+  return isRight ? [] : [`${at} does not match its format: ${display(value)}`]
 }
 
 function inNumber({ minimum, maximum }: Schema, value: number, at: string): string[] {

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../../src/contracts/index.ts'
 import { openApi } from '../../../src/server/index.ts'
 
-/** A JSON Schema, as far as the document uses it. */
+/** The parts of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -24,7 +24,7 @@ export interface Schema {
   readonly examples?: readonly unknown[]
 }
 
-/** One call, as the document describes it. */
+/** One call of the document. */
 export interface Endpoint {
   readonly name: OperationName
   readonly method: string
@@ -68,7 +68,7 @@ export const endpoints: readonly Endpoint[] = Object.entries(document.paths).fla
   })),
 )
 
-/** The schema that is meant: references are followed. */
+/** The schema, with references resolved. */
 export function resolved(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema
   const found = document.components.schemas[schema.$ref.split('/').at(-1)!]

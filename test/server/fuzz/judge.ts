@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { deviations } from './conforms.ts'
 import type { Endpoint } from './document.ts'
 
-/** What a request came to. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -11,7 +11,7 @@ export interface Answer {
 
 const STACK = /\n\s+at |node_modules|\.ts:\d+|node:internal|SQLITE_|syntax error at/
 
-/** What is wrong with an answer, measured by what the document declares; nothing where all is right. */
+/** How an answer differs from what the document declares; empty if it conforms. */
 export function violations(endpoint: Endpoint, answer: Answer): string[] {
   const { status, headers, text } = answer
   const summary = `${status} ${text.slice(0, 500)}`

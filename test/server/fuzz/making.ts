@@ -4,7 +4,7 @@ import type { Known } from './request.ts'
 
 const KINDS = ['fire_at', 'delay', 'when', 'cron_expr', 'rrule', 'every']
 
-/** Texts that mean something where a field has this name. */
+/** Texts that are meaningful for a field of this name. */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   fire_at: [
     '2030-01-01T09:00:00Z',
@@ -112,7 +112,7 @@ const JUNK_NUMBERS: readonly number[] = [
   8.64e15 + 1,
 ]
 
-/** Of the right form, and no place in any store. */
+/** Valid cursors that point nowhere. */
 const TAMPERED_CURSORS: readonly string[] = [
   'list:9223372036854775808',
   'list:-9223372036854775809',
@@ -122,7 +122,7 @@ const TAMPERED_CURSORS: readonly string[] = [
   'events:-1',
 ].map((place) => btoa(place).replaceAll('=', ''))
 
-/** Makes values from schemas: with a wildness of 0 right ones, above it some are wrong. */
+/** Generates values from schemas: valid ones with a wildness of 0, some invalid ones above. */
 export class Making {
   readonly #random: Random
   readonly #known: Known
@@ -149,7 +149,7 @@ export class Making {
     return this.#json(3)
   }
 
-  /** A text, as it stands in a path or a query too. */
+  /** A text, for bodies, paths and queries. */
   text(declared: Schema, name: string, wildness: number): string {
     if (this.#random.chance(wildness)) return this.junkText()
     const schema = resolved(declared)

@@ -2,7 +2,7 @@ import type { Random } from '../../random.ts'
 import type { Endpoint } from './document.ts'
 import { Making } from './making.ts'
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface FuzzRequest {
   readonly method: string
   readonly target: string
@@ -10,7 +10,7 @@ export interface FuzzRequest {
   readonly body: Buffer | null
 }
 
-/** What exists on the server, so that requests meet something. */
+/** Ids of what exists on the server, so that some requests find something. */
 export interface Known {
   readonly alarms: string[]
   readonly occurrences: string[]
@@ -18,12 +18,12 @@ export interface Known {
   readonly cursors: string[]
 }
 
-/** What is longer is refused with the headers, before any endpoint sees it. */
+/** Longer ones are rejected with the headers, before they reach an endpoint. */
 const URL_TEXT_MAX = 1_000
 const TENANTS = ['default', 'acme', 'paused', 'Ünï', '*', '__proto__']
 const OWNERS = ['', 'ann', 'did:matrix:ann:f00', 'bob b', 'constructor']
 
-/** A request for this endpoint: right, nearly right, or far from it. */
+/** A request for this endpoint: valid, nearly valid, or far from it. */
 export function fuzzRequest(random: Random, endpoint: Endpoint, known: Known): FuzzRequest {
   const making = new Making(random, known)
   const wildness = random.weighted([
@@ -47,7 +47,7 @@ export function fuzzRequest(random: Random, endpoint: Endpoint, known: Known): F
 }
 
 function pathPart(random: Random, value: string): string {
-  // Nothing and dots alone are another path, whoever writes them: URLs are read so.
+  // An empty part, or dots alone, would be another path.
   const text = value.replace(/^\.{0,2}$/, 'x')
   const encoded = encodeURIComponent(text.slice(0, URL_TEXT_MAX).toWellFormed())
   return random.chance(0.02)

@@ -1,6 +1,6 @@
 import type { OperationName } from '../../../src/contracts/index.ts'
 
-/** What somebody has, by which others might reach for it. */
+/** Ids of an owner's things, with which others might try to access them. */
 export interface Ids {
   readonly alarm: string
   readonly occurrence: string
@@ -19,7 +19,7 @@ export interface Ids {
   readonly token: string
 }
 
-/** A call that reaches for what these ids name. */
+/** A call that tries to access what these ids name. */
 export interface Ask {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -39,7 +39,7 @@ const filter = ({ subject, label, conversation, correlation, target }: Ids) => (
   target,
 })
 
-/** How each call could reach for what is another's: a call that is missing here does not compile. */
+/** How each call could access what belongs to another owner. A call that is missing here does not compile. */
 export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   set: ({ key, idempotencyKey }) => ({ body: { ...NEW, key, idempotency_key: idempotencyKey } }),
   setMany: ({ key, idempotencyKey }) => ({
@@ -101,13 +101,13 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   resumeTarget: ({ target }) => ({ body: { target } }),
 }
 
-/** The same, by places in lists and logs that were another's. */
+/** The same with cursors of another owner's lists and logs. */
 export const BY_CURSOR: Partial<Readonly<Record<OperationName, (ids: Ids) => Ask>>> = {
   list: ({ listCursor }) => ({ query: { cursor: listCursor, limit: '1' } }),
   events: ({ eventCursor }) => ({ query: { after: eventCursor } }),
 }
 
-/** How each tool of MCP could reach for what is another's: by its id, or by its key. */
+/** How each MCP tool could access what belongs to another owner: by id, or by key. */
 export const TOOL_CASES: Readonly<Record<string, readonly ((ids: Ids) => Record<string, unknown>)[]>> = {
   set: [({ key, idempotencyKey }) => ({ ...NEW, key, idempotency_key: idempotencyKey })],
   list: [({ subject, label }) => ({ subject, q: label }), ({ listCursor }) => ({ cursor: listCursor })],

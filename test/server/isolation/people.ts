@@ -3,10 +3,10 @@ import { caller, type Serving } from '../harness.ts'
 import { keysOf } from '../keys-of.ts'
 import type { Ids } from './cases.ts'
 
-/** Stands in everything the victims wrote: nobody else may ever be shown it. */
+/** Part of everything the victims wrote; no answer to others may contain it. */
 export const MARK = 'classified'
 
-/** Somebody with alarms in every state, a wake, a calendar, keys, a default target and a key of their own. */
+/** An owner with alarms in every state, a wake, a calendar, keys and a default target. */
 export async function settled({ url, wakeful }: Serving, tenant: string, owner: string): Promise<Ids> {
   const { keys } = keysOf(wakeful)
   const { key, id: keyId } = await keys(tenant, owner, 'admin')
@@ -68,7 +68,7 @@ export function unknownIds(known: Ids): Ids {
   return { ...unknown, tenant: 'nobody', listCursor, eventCursor }
 }
 
-/** Those who reach for what is not theirs. */
+/** Callers that try to access what belongs to others. */
 export const ATTACKERS = ['reader', 'writer', 'admin', 'platform'] as const
 
 export type Attacker = (typeof ATTACKERS)[number]
@@ -80,7 +80,7 @@ const RIGHTS: Readonly<Record<Attacker, Rights>> = {
   platform: 'admin',
 }
 
-/** A newcomer of the tenant acme, who has nothing yet. */
+/** A new owner of the tenant acme, without any alarms. */
 export async function newcomer({ wakeful }: Serving, attacker: Attacker, owner: string) {
   const isPlatform = attacker === 'platform'
   const made = await keysOf(wakeful).keys('acme', isPlatform ? null : owner, RIGHTS[attacker])

@@ -3,10 +3,10 @@ import type pg from 'pg'
 
 type Row = Record<string, unknown>
 
-/** Everything a store holds, table by table. */
+/** All rows of a store, by table. */
 export type Look = () => Promise<Record<string, Row[]>>
 
-/** Looks into a SQLite file beside the server. */
+/** Reads a SQLite file while the server runs. */
 export function sqliteLook(file: string): Look {
   return async () => {
     const database = new DatabaseSync(file, { readOnly: true })
@@ -25,7 +25,7 @@ export function sqliteLook(file: string): Look {
   }
 }
 
-/** Looks into a PostgreSQL database beside the server. */
+/** Reads a PostgreSQL database while the server runs. */
 export function postgresLook(client: pg.Client): Look {
   return async () => {
     const { rows } = await client.query<{ name: string }>(
@@ -37,7 +37,7 @@ export function postgresLook(client: pg.Client): Look {
   }
 }
 
-/** What of it belongs to the victims: every row that is theirs, as sorted texts. */
+/** Every row that belongs to the victims, as sorted texts. */
 export function theirs(tables: Record<string, Row[]>): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(tables).map(([name, rows]) => [name, rows.filter(isTheirs).map(text).sort()]),

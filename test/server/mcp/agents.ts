@@ -1,14 +1,14 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll } from 'vitest'
 
-/** What a tool answered. */
+/** The result of a tool. */
 export interface Answered {
   readonly isError: boolean
-  /** The words. */
+  /** The description. */
   readonly text: string
   /** The JSON as text, byte for byte. */
   readonly json: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   readonly structured: any
 }
 
@@ -18,10 +18,10 @@ export interface Agent {
   tool(name: string, args?: Record<string, unknown>): Promise<Answered>
 }
 
-/** The two generations of the protocol: before and since 2026-07-28. */
+/** The two protocol versions: before and since 2026-07-28. */
 export const ERAS = ['legacy', 'auto'] as const
 
-/** An agent of a connected client; it leaves with the file's tests. */
+/** An agent of a connected client; it is closed after the file's tests. */
 export function agentOf(client: Client): Agent {
   afterAll(() => client.close())
   return {
@@ -31,12 +31,12 @@ export function agentOf(client: Client): Agent {
   }
 }
 
-/** A new client, which says of itself which generation it is of. */
+/** A new client of the given protocol version. */
 export function newClient(era: (typeof ERAS)[number] = 'auto'): Client {
   return new Client({ name: 'test-agent', version: '1.0.0' }, { versionNegotiation: { mode: era } })
 }
 
-/** An agent over HTTP, with a key or with headers of its own. */
+/** An agent over HTTP, with a key or with other headers. */
 export async function httpAgent(
   url: string,
   headers: Record<string, string> = {},

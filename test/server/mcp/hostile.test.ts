@@ -46,7 +46,7 @@ const BODIES: Readonly<Record<string, string>> = {
   'a batch of 101': `[${Array.from({ length: 101 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`).join()}]`,
 }
 
-it.for(Object.entries(BODIES))('answers %s as an error of the sender', async ([, body]) => {
+it.for(Object.entries(BODIES))('answers %s with a client error', async ([, body]) => {
   for (const headers of [{}, { 'mcp-protocol-version': '2026-07-28' }, { 'mcp-protocol-version': 'x\ty' }]) {
     const { status, text } = await post(body, headers)
     expect([status < 500, text.includes('node_modules'), text.includes('    at ')]).toEqual([
@@ -73,7 +73,7 @@ it('rejects __proto__ as an unknown field, as REST does', async () => {
   expect(await untouched()).toBe(true)
 })
 
-it('says what is wrong with a message, as an error of the sender', async () => {
+it('names what is wrong with a message, as a client error', async () => {
   const error = async (method: string, params: string) =>
     (await post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)).json.error
   expect(await error('initialize', '{"protocolVersion":7,"capabilities":{}}')).toEqual({

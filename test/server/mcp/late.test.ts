@@ -4,7 +4,7 @@ import { httpAgent } from './agents.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-it('tells a woken agent why it is late: no running clock, a pause, or no call of inbox', async () => {
+it('names the reason for a late wake: no running engine, a pause, or no call of inbox', async () => {
   const server = await serving()
   const [down, paused, unasked] = await Promise.all(
     ['down', 'paused', 'unasked'].map((owner) => httpAgent(server.url, { 'wakeful-owner': owner })),

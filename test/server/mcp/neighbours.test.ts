@@ -95,7 +95,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     const gone = await agent(made.key)
     expect((await gone.tool('list')).isError).toBe(false)
     const waiting = gone.tool('inbox', { wait: '30s' })
-    // It must have begun, so that it is not refused by authentication.
+    // It must have started, so that it is not authentication that rejects it.
     await new Promise((resolve) => setTimeout(resolve, 200))
     const revokedAt = performance.now()
     await operator('DELETE', `/v1/keys/${made.id}`)
@@ -136,17 +136,17 @@ it('has logged no error', () => {
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
-/** What a refusal says, without the name that was asked for. */
+/** An error without the name in the request. */
 function comparable({ text, json, structured }: Answered, name: string) {
   return [text.replaceAll(name, 'NAME'), json.replaceAll(name, 'NAME'), structured]
 }
 
-/** An id of the same form that is nobody's. */
+/** An id of the same form that does not exist. */
 function nextId(id: string): string {
   return id.slice(0, -1) + (id.endsWith('0') ? '1' : '0')
 }
 
-/** A wake that lies in Ann's inbox. */
+/** A wake in Ann's inbox. */
 async function delivered(key: string): Promise<string> {
   const ann = server.wakeful.forTenant('acme', 'ann')
   const { id } = await ann.set({ delay: '1ms' }, { key, target: 'inbox', ack: 'report' })

@@ -166,7 +166,7 @@ async function spawned(
 interface Line {
   readonly id: unknown
   readonly error?: { readonly code: number; readonly message: string }
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer.
   readonly result?: any
 }
 
@@ -182,7 +182,7 @@ function rawProcess(args: readonly string[]) {
   return {
     child,
     lines,
-    /** Says lines, and waits for as many answers. */
+    /** Sends lines, and waits for as many answers. */
     say: async (...sent: string[]) => {
       const from = lines.length
       child.stdin.write(sent.map((line) => `${line}\n`).join(''))

@@ -53,7 +53,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       hold: { description: expect.stringMatching(/\(5m, at most 1h\)/), examples: ['5m'] },
     })
     expect(inbox.description).toMatch(/`wait` \(25s;.*`hold` \(5m\)/s)
-    // A model reads all of it before it reads anything else.
+    // A model reads all of it first.
     expect(JSON.stringify(tools).length).toBeLessThan(30_000)
   })
 
@@ -240,7 +240,7 @@ it('returns payloads byte for byte, whichever interface they were set through', 
   expect((await server.call('GET', `/v1/alarms/${id}`, undefined, owner)).text).toContain(
     `"payload":${payload}`,
   )
-  // Its digits are on the wire in the structured content too; only a parser loses them.
+  // The structured content has all digits too; only a JSON parser loses them.
   expect(set.text).toContain('"n":9007199254740993')
   const inbox = await message('{"name":"inbox","arguments":{"wait":"20s"}}', owner)
   expect(inbox.json.result.content[1].text).toContain(`"payload":${payload}`)
