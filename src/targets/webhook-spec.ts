@@ -45,7 +45,7 @@ export function parseWebhook(spec: TargetObject, allowPrivate: boolean): Webhook
   const method = readMethod(spec.method)
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)
-    throw refusal('a webhook by GET has no body: leave body out, or use POST')
+    throw refusal('A webhook with GET has no body. Leave out body, or use POST.')
   return {
     url,
     method,
@@ -58,22 +58,22 @@ function readMethod(input: unknown): string {
   if (input === undefined) return 'POST'
   const method = typeof input === 'string' ? input.toUpperCase() : ''
   if (METHODS.includes(method)) return method
-  throw refusal(`method of the webhook must be one of ${METHODS.join(', ')}, not ${display(input)}`)
+  throw refusal(`The method of the webhook must be one of ${METHODS.join(', ')}, not ${display(input)}.`)
 }
 
 function readUrl(input: unknown, allowPrivate: boolean): string {
   const text = assertText('webhook', input, URL_BYTES_MAX)
   // A URL parser drops some of these silently: what is stored would not be what is called.
   if (/[\p{Cc}\p{White_Space}\\]/u.test(text))
-    throw refusal('webhook contains spaces, control characters or backslashes: write them percent-encoded')
+    throw refusal('The webhook contains spaces, control characters or backslashes. Percent-encode them.')
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw refusal(`webhook must be a URL that begins with https:// or http://, not ${display(text)}`)
+    throw refusal(`The webhook must be a URL that begins with https:// or http://, not ${display(text)}.`)
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw refusal('webhook holds a user or password: send them as headers, which are sealed')
-  if (text.includes('#')) throw refusal('webhook has a fragment (#…), which is never sent: leave it out')
+    throw refusal('The webhook contains a user or password. Send them in headers, which are sealed.')
+  if (text.includes('#')) throw refusal('The webhook has a fragment (#…), which is never sent. Leave it out.')
   const kind = allowPrivate ? null : hostClass(url.hostname)
-  if (kind !== null) throw refusal(forbiddenText(kind))
+  if (kind !== null) throw refusal(`${capitalized(forbiddenText(kind))}.`)
   return text
 }
 
@@ -84,36 +84,44 @@ export function forbiddenText(kind: string): string {
 
 function readHeaders(input: unknown): Readonly<Record<string, string>> {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    throw refusal(`headers of the webhook must be an object of texts, not ${display(input)}`)
+    throw refusal(`The headers of the webhook must be an object of texts, not ${display(input)}.`)
   const entries = Object.entries(input)
   if (entries.length > HEADERS_MAX)
-    throw refusal(`${entries.length} headers of the webhook; at most ${HEADERS_MAX} are allowed`)
+    throw refusal(`The webhook has ${entries.length} headers; at most ${HEADERS_MAX} are allowed.`)
   const headers: Record<string, string> = Object.create(null)
   let bytes = 0
   for (const [input, value] of entries) {
     const name = headerName(input)
-    if (name in headers) throw refusal(`header ${name} of the webhook is there twice`)
+    if (name in headers) throw refusal(`The header ${name} of the webhook is there twice.`)
     if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
       // The value is not repeated: it may be a secret.
       throw refusal(
-        `header ${name} of the webhook must be a text in ASCII without line ends or control characters`,
+        `The header ${name} of the webhook must be a text in ASCII without line ends or control characters.`,
       )
     }
     headers[name] = value
     bytes += name.length + value.length
   }
   if (bytes > HEADERS_BYTES_MAX)
-    throw refusal(`headers of the webhook are ${bytes} bytes long; at most ${HEADERS_BYTES_MAX} are allowed`)
+    throw refusal(
+      `The headers of the webhook are ${bytes} bytes long; at most ${HEADERS_BYTES_MAX} are allowed.`,
+    )
   return headers
 }
 
 function headerName(input: string): string {
   const name = input.toLowerCase()
   if (name.length > HEADER_NAME_MAX || !TOKEN.test(name))
-    throw refusal(`${display(input)} is no name of a header: letters, digits and - are`)
+    throw refusal(`${display(input)} is not a valid header name. Use letters, digits and -.`)
   if (REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix)))
-    throw refusal(`header ${name} of the webhook cannot be set: Wakeful or the connection writes it`)
+    throw refusal(
+      `The header ${name} of the webhook cannot be set, because Wakeful or the connection writes it.`,
+    )
   return name
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function refusal(detail: string): WakefulError {

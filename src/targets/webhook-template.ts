@@ -27,23 +27,23 @@ export function readTemplate(body: unknown): BodyTemplate {
   }
   if (text === undefined)
     throw new WakefulError('webhook.invalid', {
-      detail: `body of the webhook must be JSON or text, not ${display(body)}.`,
+      detail: `The body of the webhook must be JSON or text, not ${display(body)}.`,
     })
   const bytes = utf8Length(text)
   if (bytes > TEMPLATE_BYTES_MAX) {
     throw new WakefulError('webhook.invalid', {
-      detail: `body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
+      detail: `The body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
     })
   }
   if (!text.isWellFormed() || /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(text))
     throw new WakefulError('webhook.invalid', {
-      detail: 'body of the webhook contains half of a surrogate pair.',
+      detail: 'The body of the webhook contains half of a surrogate pair.',
     })
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
     throw new WakefulError('webhook.invalid', {
-      detail: `body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
+      detail: `The body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
     })
   return template
 }
@@ -52,7 +52,7 @@ export function readTemplate(body: unknown): BodyTemplate {
 function countPlaceholders(value: unknown, depth: number): number {
   if (depth > DEPTH_MAX)
     throw new WakefulError('webhook.invalid', {
-      detail: `body of the webhook is nested deeper than ${DEPTH_MAX} levels.`,
+      detail: `The body of the webhook is nested deeper than ${DEPTH_MAX} levels.`,
     })
   let count = 0
   if (typeof value === 'string') {
@@ -66,7 +66,7 @@ function countPlaceholders(value: unknown, depth: number): number {
     for (const [name, each] of Object.entries(value)) {
       if (name.includes('{{'))
         throw new WakefulError('webhook.invalid', {
-          detail: `body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
+          detail: `The body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
         })
       count += countPlaceholders(each, depth + 1)
     }
@@ -78,7 +78,7 @@ function assertKnown(name: string): void {
   if (WAKE_FIELDS.includes(name as WakeField)) return
   if (name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')) return
   throw new WakefulError('webhook.invalid', {
-    detail: `body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
+    detail: `The body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
   })
 }
 

@@ -52,7 +52,71 @@ it('says which field is wrong, by its path, and what would be right', async () =
   expect(calendar.detail).toMatch("no calendar 'nocal'. Create it first")
 })
 
-it('bounds how often, and how soon, an alarm is tried again', async () => {
+it.each<[object | string, string]>([
+  [{}, 'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`. This has none.'],
+  [
+    { delay: '1h', cron_expr: '@daily' },
+    'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`. This has `delay` and `cron_expr`.',
+  ],
+  [
+    { delay: '1h', target: undefined },
+    "The alarm has no target. Set `target` to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
+  ],
+  [
+    { delay: '5' },
+    "'5' has no unit. Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'.",
+  ],
+  [
+    { delay: '1 month' },
+    "'1 month' is not a duration: months and years have no fixed length. Count in days or weeks.",
+  ],
+  [
+    { fire_at: 'tomorrow' },
+    '`fire_at` "tomorrow" must be an instant such as 2030-01-01T09:00:00Z. Plain language goes into `when`.',
+  ],
+  [
+    { when: 'every morning' },
+    "'every morning': the morning has no fixed hour. Use 'every day at 8am', or 'every morning at 8:30'.",
+  ],
+  [
+    { rrule: 'FREQ=FORTNIGHTLY' },
+    "FREQ='FORTNIGHTLY' is not one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY.",
+  ],
+  [{ rrule: 'RRULE:COUNT=3' }, "'COUNT=3' has no FREQ. Start with a FREQ such as FREQ=DAILY."],
+  [
+    { when: 'noon', timezone: 'Europe/Rom' },
+    "'Europe/Rom' is not a known time zone. Did you mean 'Europe/Rome'?",
+  ],
+  [
+    { when: 'noon', timezone: '+02:00' },
+    "'+02:00' is an offset, which ignores summer time. Use an IANA name such as 'Europe/Rome' or 'UTC'.",
+  ],
+  [
+    { delay: '1h', target: { webhok: 'https://a.example' } },
+    'Unknown kind of target (webhok). Known: inbox, default, handler, event, webhook.',
+  ],
+  [
+    { delay: '1h', target: { webhook: 'a.example' } },
+    'The webhook must be a URL that begins with https:// or http://, not "a.example".',
+  ],
+  [
+    { delay: '1h', target: { webhook: 'http://localhost/x' } },
+    'Webhooks do not go to loopback addresses; the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+  ],
+  [{ delay: '1h', count: 3 }, '`count` belongs to recurring rules. This `delay` fires once.'],
+  [{ delay: '1h', ack: 'yes' }, '`ack` must be one of delivery, report, not "yes".'],
+  ['{', 'The body is not JSON: expected a name in quotes at character 1, found the end of the text.'],
+])('answers the common mistake %j with what to do', async (fields, detail) => {
+  const body = typeof fields === 'string' ? fields : { target: { event: true }, ...fields }
+  expect((await call('POST', '/v1/alarms', body)).json.detail).toBe(detail)
+})
+
+it('suggests the field that was probably meant', async () => {
+  const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: { event: true }, lable: 'x' })
+  expect(json.detail).toMatch(/^Unknown field "lable"\. Did you mean `label`\? Known: `fire_at`, `delay`, /)
+})
+
+it('bounds how often, and how soon, an alarm is retried', async () => {
   const set = (more: object) => call('POST', '/v1/alarms', { delay: '1h', target: 'inbox', ...more })
   for (const [more, field] of [
     [{ max_failures: 1_001 }, 'max_failures'],
