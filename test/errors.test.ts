@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refusalOf } from '../src/client/problem.ts'
+import { refusalOf } from '../src/client/error.ts'
 import { inField, unknownField, WakefulError } from '../src/error.ts'
 import {
   fromWire,

@@ -25,12 +25,12 @@ import type { Preview, PreviewedInstant, When } from '../time/index.ts'
 import { type AlarmWire, alarmView, type EventWire, eventView, type Whose } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
 import { bodyText, editFields, eventFields, setFields, sinceText, whenFields, wireNames } from './body.ts'
+import { orNull } from './error.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
-import { Link } from './link.ts'
-import { orNull } from './problem.ts'
 import type { Given } from './routes.ts'
 import { camelNames, ruleOfPreview } from './rule.ts'
+import { Link } from './transport.ts'
 
 /** So many calls of a bulk at a time. */
 const HANDS = 8

@@ -1,10 +1,10 @@
 import { WakefulError } from '../errors/core.ts'
 import type { EventsOptions, EventView } from '../library/index.ts'
 import { type EventWire, eventView } from './alarm-view.ts'
-import { Link } from './link.ts'
-import { refusalOf } from './problem.ts'
-import { pause } from './repeat.ts'
+import { refusalOf } from './error.ts'
+import { pause } from './retry.ts'
 import { SseReader } from './sse.ts'
+import { Link } from './transport.ts'
 
 const PAGE = 500
 const POLL_MS = 1_000

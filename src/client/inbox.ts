@@ -10,8 +10,8 @@ import type {
 } from '../library/index.ts'
 import { parseDuration } from '../time/durations/index.ts'
 import { bodyText } from './body.ts'
-import { Link } from './link.ts'
-import { orNull } from './problem.ts'
+import { orNull } from './error.ts'
+import { Link } from './transport.ts'
 
 /** The wakes of an owner whose alarms go to the inbox of a server. */
 export function remoteInbox(link: Link): Inbox {

@@ -1,7 +1,7 @@
 import { WakefulError } from '../error.ts'
 import { type OpenOptions, openOn, warn } from '../hosts/node/index.ts'
 import type { Wakeful } from '../library/index.ts'
-import { Mortal } from './mortal.ts'
+import { Mortal } from './crash-clock.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** How a test is set up: everything `open` takes, and where and when it takes place. */

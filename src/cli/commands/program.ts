@@ -9,12 +9,12 @@ import { addEvents } from './events.ts'
 import { addHistory } from './history.ts'
 import { addKeys } from './keys.ts'
 import { addGet, addList } from './list.ts'
+import { addBackup, addDoctor, addMigrate } from './maintenance.ts'
 import { addMcp } from './mcp.ts'
 import { addParse, addPreview } from './preview.ts'
 import { addServe } from './serve.ts'
 import { addSet } from './set.ts'
 import { addExport, addImport } from './transfer.ts'
-import { addBackup, addDoctor, addMigrate } from './upkeep.ts'
 import { addWhy } from './why.ts'
 
 const GROUPS = [

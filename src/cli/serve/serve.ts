@@ -8,8 +8,8 @@ import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
 import { type Output, type Shell, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
-import { fireLine, wakeText } from './fire-text.ts'
-import { banner, reportTrouble, watchOwnership } from './serve-lines.ts'
+import { fireLine, wakeText } from './fire-line.ts'
+import { banner, reportTrouble, watchOwnership } from './status-lines.ts'
 
 /** Requests are short; who waits in one for a wake asks again elsewhere. They have what the deliveries left of the drain, so much at least. */
 const HTTP_DRAIN_MS_MAX = 5_000

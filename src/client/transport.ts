@@ -1,8 +1,8 @@
 import { display, errorText, WakefulError } from '../errors/core.ts'
 import { readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
-import { refusalOf } from './problem.ts'
-import { pause, pauseBefore } from './repeat.ts'
+import { refusalOf } from './error.ts'
+import { pause, pauseBefore } from './retry.ts'
 import { type Given, ROUTES, type RouteName } from './routes.ts'
 
 const TIMEOUT_MS = 30_000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refusalOf } from './problem.ts'
+import { refusalOf } from './error.ts'
 
 const answer = (problem: object) =>
   refusalOf(400, JSON.stringify({ code: 'invalid_request', detail: '', ...problem }), 'http://alarms.test')

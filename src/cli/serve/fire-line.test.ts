@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Fire } from '../../targets/index.ts'
-import { fireLine, wakeText } from './fire-text.ts'
+import { fireLine, wakeText } from './fire-line.ts'
 
 const at = new Date('2026-11-15T08:00:00.000Z')
 const alarm = {

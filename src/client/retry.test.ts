@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pause, pauseBefore } from './repeat.ts'
+import { pause, pauseBefore } from './retry.ts'
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({
   status,
