@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refusalOf } from '../src/client/error.ts'
+import { errorOf } from '../src/client/error.ts'
 import { inField, unknownField, WakefulError } from '../src/error.ts'
 import {
   fromWire,
@@ -41,7 +41,7 @@ describe('every reason', () => {
   it.each(IDS)('%s comes back from the wire as it was thrown', (reason) => {
     const thrown = sample(reason)
     const problem = problemOf(thrown, 'operators')
-    const read = refusalOf(problem.status, JSON.stringify(problem), 'http://alarms.test')
+    const read = errorOf(problem.status, JSON.stringify(problem), 'http://alarms.test')
     if (reason === 'request.no_such_call') return expect(read.reason).toBe('client.wrong_address')
     expect(dataOf(read)).toEqual(dataOf(thrown))
   })

@@ -14,13 +14,13 @@ export type AlarmWire = Omit<AlarmJson, 'payload' | 'when'> & {
 }
 
 /** Whose alarms they are, as far as the client was told. */
-export interface Whose {
+export interface AlarmScope {
   readonly tenant: string
   readonly owner: string
 }
 
 /** The alarm as the library returns it. */
-export function alarmView(wire: AlarmWire, { tenant, owner }: Whose): AlarmView {
+export function alarmView(wire: AlarmWire, { tenant, owner }: AlarmScope): AlarmView {
   const pool = wire.pool ?? impliedPool(wire.target)
   return {
     ...plainFields(wire),

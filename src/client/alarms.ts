@@ -22,15 +22,15 @@ import type {
   Webhooks,
 } from '../library/index.ts'
 import type { Preview, PreviewedInstant, When } from '../time/index.ts'
-import { type AlarmWire, alarmView, type EventWire, eventView, type Whose } from './alarm-view.ts'
+import { type AlarmScope, type AlarmWire, alarmView, type EventWire, eventView } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
 import { bodyText, editFields, eventFields, setFields, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
-import type { Given } from './routes.ts'
+import type { CallInput } from './routes.ts'
 import { camelNames, ruleOfPreview } from './rule.ts'
-import { Link } from './transport.ts'
+import { HttpTransport } from './transport.ts'
 
 /** So many calls of a bulk at a time. */
 const HANDS = 8
@@ -46,11 +46,11 @@ export class HttpAlarms implements RemoteAlarms {
   readonly inbox: Inbox
   readonly defaultTarget: DefaultTarget
   readonly webhooks: Webhooks
-  readonly #link: Link
-  readonly #whose: Whose
+  readonly #link: HttpTransport
+  readonly #whose: AlarmScope
 
   constructor(url: string, options: ConnectOptions) {
-    this.#link = new Link(url, options)
+    this.#link = new HttpTransport(url, options)
     this.inbox = remoteInbox(this.#link)
     this.defaultTarget = remoteDefaultTarget(this.#link)
     this.webhooks = remoteWebhooks(this.#link)
@@ -262,18 +262,18 @@ export class HttpAlarms implements RemoteAlarms {
   async #one<N extends OnOne>(
     name: N,
     id: string,
-    given: Pick<Given<N>, 'body' | 'seen'>,
+    given: Pick<CallInput<N>, 'body' | 'seen'>,
   ): Promise<AlarmView> {
-    const all = { ...given, params: { id } } as unknown as Given<N>
+    const all = { ...given, params: { id } } as unknown as CallInput<N>
     return this.#view(await this.#link.json<N, AlarmWire>(name, all))
   }
 
   async #page<N extends 'list' | 'history' | 'failed'>(
     name: N,
-    query: NonNullable<Given<N>['query']>,
+    query: NonNullable<CallInput<N>['query']>,
   ): Promise<ListPage> {
     type Wire = { items: AlarmWire[]; next_cursor: string | null }
-    const page = await this.#link.json<N, Wire>(name, { query } as Given<N>)
+    const page = await this.#link.json<N, Wire>(name, { query } as CallInput<N>)
     return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
   }
 

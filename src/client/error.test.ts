@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { refusalOf } from './error.ts'
+import { errorOf } from './error.ts'
 
 const answer = (problem: object) =>
-  refusalOf(400, JSON.stringify({ code: 'invalid_request', detail: '', ...problem }), 'http://alarms.test')
+  errorOf(400, JSON.stringify({ code: 'invalid_request', detail: '', ...problem }), 'http://alarms.test')
 
 it('names an unknown option as the caller wrote it', () => {
   const params = { name: 'max_failure', fields: ['max_failures', 'wake_message'], other: 'max_failures' }

@@ -22,7 +22,7 @@ const CODE_OF: Readonly<Record<number, ErrorCode>> = {
 }
 
 /** The error that a refusal throws: the one that the library would throw. */
-export function refusalOf(status: number, text: string, place: string): WakefulError {
+export function errorOf(status: number, text: string, place: string): WakefulError {
   const problem = read(text)
   const known = CODE_OF[status] ?? 'internal'
   // A server that gives no reason, such as a gateway in front of it.

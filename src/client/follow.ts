@@ -1,10 +1,10 @@
 import { WakefulError } from '../errors/core.ts'
 import type { EventsOptions, EventView } from '../library/index.ts'
 import { type EventWire, eventView } from './alarm-view.ts'
-import { refusalOf } from './error.ts'
-import { pause } from './retry.ts'
+import { errorOf } from './error.ts'
+import { sleep } from './retry.ts'
 import { SseReader } from './sse.ts'
-import { Link } from './transport.ts'
+import { HttpTransport } from './transport.ts'
 
 const PAGE = 500
 const POLL_MS = 1_000
@@ -20,12 +20,12 @@ interface EventPage {
 }
 
 /** Reads the log of a server, and goes on with what is appended later where that is asked. */
-export async function* readEvents(link: Link, options: EventsOptions): AsyncGenerator<EventView> {
+export async function* readEvents(link: HttpTransport, options: EventsOptions): AsyncGenerator<EventView> {
   const { signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
   const both = [signal, link.options.signal].filter((each) => each !== undefined)
-  const own = new Link(link.base, { ...link.options, signal: AbortSignal.any(both) })
+  const own = new HttpTransport(link.base, { ...link.options, signal: AbortSignal.any(both) })
   try {
     yield* new Reading(own, options).all()
   } catch (thrown) {
@@ -35,14 +35,14 @@ export async function* readEvents(link: Link, options: EventsOptions): AsyncGene
 }
 
 /** The end of the log as a cursor. */
-export async function newestCursor(link: Link): Promise<string> {
+export async function newestCursor(link: HttpTransport): Promise<string> {
   const page = await link.json<'events', EventPage>('events', { query: { after: 'newest', limit: 1 } })
   return page.next_cursor!
 }
 
 /** One reading of the log: where it is, and how it goes on. */
 class Reading {
-  readonly #link: Link
+  readonly #link: HttpTransport
   readonly #alarmId: string | undefined
   readonly #isFollowed: boolean
   #cursor: string | undefined
@@ -50,7 +50,7 @@ class Reading {
   #mayStream = true
   #failures = 0
 
-  constructor(link: Link, { after, alarmId, follow = false }: EventsOptions) {
+  constructor(link: HttpTransport, { after, alarmId, follow = false }: EventsOptions) {
     this.#link = link
     this.#alarmId = alarmId
     this.#isFollowed = follow
@@ -70,7 +70,7 @@ class Reading {
     for (;;) {
       if (this.#mayStream) yield* this.#guarded(() => this.#stream())
       else {
-        await pause(this.#link.options.pollMs ?? POLL_MS, this.#link.options.signal)
+        await sleep(this.#link.options.pollMs ?? POLL_MS, this.#link.options.signal)
         yield* this.#guarded(() => this.#pages())
       }
     }
@@ -104,7 +104,7 @@ class Reading {
       if (!isPassing) throw thrown
     }
     this.#failures += 1
-    await pause(Math.min(AGAIN_MS_MAX, AGAIN_MS_MIN * 2 ** this.#failures), this.#link.options.signal)
+    await sleep(Math.min(AGAIN_MS_MAX, AGAIN_MS_MIN * 2 ** this.#failures), this.#link.options.signal)
     return false
   }
 
@@ -126,7 +126,7 @@ class Reading {
         for (const { data } of reader.push(text)) yield* this.#event(data)
       }
       // It ended in order: a server that closes, or one that asks to be called again.
-      await pause(reader.retryMs ?? AGAIN_MS_MIN, this.#link.options.signal)
+      await sleep(reader.retryMs ?? AGAIN_MS_MIN, this.#link.options.signal)
     } finally {
       silent.abort()
     }
@@ -141,7 +141,7 @@ class Reading {
       this.#mayStream = false
       return false
     }
-    throw refusalOf(status, text, this.#link.base)
+    throw errorOf(status, text, this.#link.base)
   }
 
   *#event(data: string): Generator<EventView> {
@@ -158,7 +158,7 @@ class Reading {
 async function* pieces(
   body: ReadableStream<Uint8Array>,
   onSilence: () => void,
-  link: Link,
+  link: HttpTransport,
 ): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

@@ -11,15 +11,17 @@ import type {
 import { parseDuration } from '../time/durations/index.ts'
 import { bodyText } from './body.ts'
 import { orNull } from './error.ts'
-import { Link } from './transport.ts'
+import { HttpTransport } from './transport.ts'
 
 /** The wakes of an owner whose alarms go to the inbox of a server. */
-export function remoteInbox(link: Link): Inbox {
+export function remoteInbox(link: HttpTransport): Inbox {
   return {
     async take({ wait, hold, limit, signal }: TakeOptions = {}): Promise<WakeView[]> {
       const either = [signal, link.options.signal].filter((each) => each !== undefined)
       const own =
-        either.length === 0 ? link : new Link(link.base, { ...link.options, signal: AbortSignal.any(either) })
+        either.length === 0
+          ? link
+          : new HttpTransport(link.base, { ...link.options, signal: AbortSignal.any(either) })
       const { items } = await own.json<'inbox', { items: WakeWire[] }>('inbox', {
         query: { wait, hold, limit },
         ...(wait !== undefined && { waitMs: parseDuration(wait) }),
@@ -34,7 +36,7 @@ export function remoteInbox(link: Link): Inbox {
 }
 
 /** Where an owner's alarms go that name no target, on a server. */
-export function remoteDefaultTarget(link: Link): DefaultTarget {
+export function remoteDefaultTarget(link: HttpTransport): DefaultTarget {
   return {
     async get(): Promise<TargetSpec | null> {
       const found = await orNull(() => link.json<'getOwnerTarget', { target: TargetSpec }>('getOwnerTarget'))
@@ -53,7 +55,7 @@ export function remoteDefaultTarget(link: Link): DefaultTarget {
 }
 
 /** A tenant's webhooks, on a server. */
-export function remoteWebhooks(link: Link): Webhooks {
+export function remoteWebhooks(link: HttpTransport): Webhooks {
   const read = ({ secret, former, former_until }: SecretWire): TenantSecret => ({
     secret,
     former,

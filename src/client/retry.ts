@@ -7,7 +7,7 @@ const RETRY_AFTER_MS_MAX = 30_000
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
 /** How long to wait before a call is repeated; null where it is not to be. */
-export function pauseBefore(
+export function retryDelayMs(
   repeat: number,
   retries: number,
   answer: Pick<Response, 'status' | 'headers'> | null,
@@ -31,7 +31,7 @@ function retryAfterMs(headers: Headers): number | null {
 }
 
 /** Waits so long, or until the signal is aborted, which throws. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason as Error)

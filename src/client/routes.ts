@@ -48,7 +48,7 @@ type Shape<N extends RouteName, Part extends string> = Operations[N] extends {
   : never
 
 /** What goes with a call: its parameters, its query and its body, under the names that its contract has. */
-export interface Given<N extends RouteName> {
+export interface CallInput<N extends RouteName> {
   readonly params?: { readonly [K in Shape<N, 'params'>]: string }
   readonly query?: { readonly [K in Shape<N, 'query'>]?: string | number | undefined }
   /** The body as JSON text. */

@@ -1,9 +1,9 @@
 import { display, errorText, WakefulError } from '../errors/core.ts'
 import { readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
-import { refusalOf } from './error.ts'
-import { pause, pauseBefore } from './retry.ts'
-import { type Given, ROUTES, type RouteName } from './routes.ts'
+import { errorOf } from './error.ts'
+import { retryDelayMs, sleep } from './retry.ts'
+import { type CallInput, ROUTES, type RouteName } from './routes.ts'
 
 const TIMEOUT_MS = 30_000
 const RETRIES = 2
@@ -33,7 +33,7 @@ interface Request {
 }
 
 /** The way to one server: its address, who calls, and how long and how often it is tried. */
-export class Link {
+export class HttpTransport {
   readonly base: string
   readonly options: ConnectOptions
   readonly #headers: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export class Link {
   }
 
   /** Makes a call and reads its answer as JSON, what users wrote kept as text. */
-  async json<N extends RouteName, T>(name: N, given: Given<N> = {}): Promise<T> {
+  async json<N extends RouteName, T>(name: N, given: CallInput<N> = {}): Promise<T> {
     return this.read<T>((await this.call(name, given)).text)
   }
 
@@ -59,7 +59,7 @@ export class Link {
   }
 
   /** Makes a call, again where that is safe and may help; throws what the server refuses. */
-  async call<N extends RouteName>(name: N, given: Given<N> = {}): Promise<Answer> {
+  async call<N extends RouteName>(name: N, given: CallInput<N> = {}): Promise<Answer> {
     const [method, pattern] = ROUTES[name].split(' ') as [string, string]
     const request: Request = {
       method,
@@ -79,8 +79,8 @@ export class Link {
       const { response, text } = answer
       if (response.ok) return { status: response.status, text }
       const repeatMs = this.#repeatMs(request, tries, response)
-      if (repeatMs === null) throw refusalOf(response.status, this.#clean(text), this.base)
-      await pause(repeatMs, this.options.signal)
+      if (repeatMs === null) throw errorOf(response.status, this.#clean(text), this.base)
+      await sleep(repeatMs, this.options.signal)
     }
   }
 
@@ -120,13 +120,13 @@ export class Link {
       const repeatMs = this.#repeatMs(request, tries, null)
       if (repeatMs === null)
         throw this.#silence(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
-      await pause(repeatMs, signal)
+      await sleep(repeatMs, signal)
       return null
     }
   }
 
   #repeatMs({ isRepeatable }: Request, tries: number, answer: Response | null): number | null {
-    return isRepeatable ? pauseBefore(tries, this.options.retries ?? RETRIES, answer, Math.random()) : null
+    return isRepeatable ? retryDelayMs(tries, this.options.retries ?? RETRIES, answer, Math.random()) : null
   }
 
   #fetch(path: string, init: RequestInit): Promise<Response> {

@@ -50,7 +50,7 @@ class TestPauses implements PauseState {
 const ACME: PausedParty = { tenant: 'acme' }
 
 async function running(options: TestOptions = {}, pauses = new TestPauses()) {
-  const bench = await openTest({ holds: pauses, ...options })
+  const bench = await openTest({ pauses: pauses, ...options })
   const fired: string[] = []
   for (const name of ['remind', 'other'])
     bench.wakeful.handle(name, (fire) => void fired.push(fire.message || fire.alarm.tenant))

@@ -6,7 +6,7 @@ import type { Clock } from '../time/index.ts'
  * A process within this one, which can die: from then on nothing it waits for comes back, and what it had open is closed
  * without being asked, as the operating system does it. What a handler still does, it does alone.
  */
-export class Mortal {
+export class CrashableProcess {
   readonly clock: Clock
   readonly system: System
   readonly #open = new Set<DatabaseSync>()

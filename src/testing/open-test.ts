@@ -1,7 +1,7 @@
 import { WakefulError } from '../error.ts'
 import { type OpenOptions, openOn, warn } from '../hosts/node/index.ts'
 import type { Wakeful } from '../library/index.ts'
-import { Mortal } from './crash-clock.ts'
+import { CrashableProcess } from './crash-clock.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** How a test is set up: everything `open` takes, and where and when it takes place. */
@@ -39,7 +39,7 @@ export interface TestBench extends AsyncDisposable {
 export async function openTest(options: TestOptions = {}): Promise<TestBench> {
   const { clock: start, store = 'sqlite::memory:', ...rest } = options
   const clock = start instanceof VirtualClock ? start : new VirtualClock(start)
-  const mortal = new Mortal(clock)
+  const mortal = new CrashableProcess(clock)
   const onError = (thrown: unknown) => {
     if (!mortal.isDead) (rest.onError ?? warn)(thrown)
   }

@@ -33,7 +33,7 @@ export async function serving(
   const wakeful = await open(options.store ?? 'sqlite::memory:', {
     timezone: 'UTC',
     onError,
-    holds: pauseControl,
+    pauses: pauseControl,
     deliveryLimits: pauseControl,
     ...options.open,
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fileOf, normalizeUrl, placeOf, storeUrl } from './globals.ts'
+import { fileOf, locationOf, normalizeUrl, storeUrl } from './globals.ts'
 
 it.each([
   ['alarms.db', 'sqlite:alarms.db'],
@@ -13,23 +13,26 @@ it.each([
 })
 
 it('prefers --db to WAKEFUL_DB to the default', () => {
-  expect(placeOf({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
-  expect(placeOf({}, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:b.db' })
-  expect(placeOf({}, {})).toEqual({ kind: 'store', url: 'sqlite:./wakeful.db' })
-  expect(() => placeOf({ db: ' ' }, {})).toThrow('--db is empty: give a file')
+  expect(locationOf({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
+  expect(locationOf({}, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:b.db' })
+  expect(locationOf({}, {})).toEqual({ kind: 'store', url: 'sqlite:./wakeful.db' })
+  expect(() => locationOf({ db: ' ' }, {})).toThrow('--db is empty: give a file')
 })
 
 it('goes through a server that is named, unless a store is named beside the environment’s', () => {
   const server = { kind: 'server', url: 'http://x' }
-  expect(placeOf({ url: 'http://x' }, { WAKEFUL_DB: 'b.db' })).toEqual(server)
-  expect(placeOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_DB: 'b.db' })).toEqual(server)
-  expect(placeOf({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
-  expect(placeOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_KEY: 'wk_a_b\n' })).toEqual({
+  expect(locationOf({ url: 'http://x' }, { WAKEFUL_DB: 'b.db' })).toEqual(server)
+  expect(locationOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_DB: 'b.db' })).toEqual(server)
+  expect(locationOf({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' })).toEqual({
+    kind: 'store',
+    url: 'sqlite:a.db',
+  })
+  expect(locationOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_KEY: 'wk_a_b\n' })).toEqual({
     ...server,
     key: 'wk_a_b',
   })
-  expect(() => placeOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('give one of them')
-  expect(() => placeOf({ url: '' }, {})).toThrow('--url is empty: give an address')
+  expect(() => locationOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('give one of them')
+  expect(() => locationOf({ url: '' }, {})).toThrow('--url is empty: give an address')
 })
 
 it('says of what only a store offers that it does, and why a server was thought of', () => {

@@ -56,12 +56,12 @@ export function globalsOf(command: Command): Option[] {
 }
 
 /** Where the alarms are: in a store, or on a server. */
-export type Place =
+export type Location =
   | { readonly kind: 'store'; readonly url: string }
   | { readonly kind: 'server'; readonly url: string; readonly key?: string }
 
 /** What to work on: what an option names comes first, then a server of the environment's, then its store. */
-export function placeOf(globals: Globals, env: Terminal['env']): Place {
+export function locationOf(globals: Globals, env: Terminal['env']): Location {
   const db = given('--db', globals.db)
   const server = given('--url', globals.url)
   if (db !== null && server !== null)
@@ -75,7 +75,7 @@ export function placeOf(globals: Globals, env: Terminal['env']): Place {
 
 /** The store to work on, for a command that a server does not offer. */
 export function storeUrl(globals: Globals, env: Terminal['env'], command: string): string {
-  const place = placeOf(globals, env)
+  const place = locationOf(globals, env)
   if (place.kind === 'store') return place.url
   const named = globals.url === undefined ? 'WAKEFUL_URL is set, but ' : ''
   throw badUsage(

@@ -20,7 +20,7 @@ import {
   wordsBeside,
 } from '../session/index.ts'
 import type { Shell } from '../terminal/index.ts'
-import { card, noteText, ruleText, standing } from '../text/index.ts'
+import { card, noteText, ruleText, statusText } from '../text/index.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
 type Action = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
@@ -99,9 +99,9 @@ async function change(
   await withSession(shell, command, 'existing', async (session) => {
     const { alarms, out } = session
     const alarm = await make(alarms)
-    out.answer({
+    out.print({
       json: () => wireJson(alarm),
-      human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`, ...card(more(alarm), out.width)],
+      human: () => [`${done}: ${alarm.id} is ${statusText(alarm, session)}`, ...card(more(alarm), out.width)],
     })
   })
 }

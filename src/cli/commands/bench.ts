@@ -46,9 +46,9 @@ export function addBench(program: Command, shell: Shell): void {
           terminal: shell.terminal,
         }
         const bars = (label: string) => progress(shell.terminal, label)
-        if (!out.json) out.aside(`on a temporary store in ${dir}; every set is on the disk before it answers`)
+        if (!out.json) out.note(`on a temporary store in ${dir}; every set is on the disk before it answers`)
         const measured = await measure(bench, (flags.seconds ?? 2) * 1000, bars)
-        out.answer({
+        out.print({
           json: () => JSON.stringify(figures(measured)),
           human: () => out.rows([COLUMNS], measured),
         })

@@ -38,8 +38,8 @@ export function addCalendars(program: Command, shell: Shell): void {
     async (_flags: unknown, self: Command) => {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const items = await alarms.calendars.list()
-        if (!out.json && items.length === 0) return out.aside('no calendars')
-        out.answer({ json: () => wireText({ items }), human: () => items.map(summary) })
+        if (!out.json && items.length === 0) return out.note('no calendars')
+        out.print({ json: () => wireText({ items }), human: () => items.map(summary) })
       })
     },
   )
@@ -48,7 +48,7 @@ export function addCalendars(program: Command, shell: Shell): void {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const found = await alarms.calendars.get(name)
         if (found === null) throw await noCalendar(name, alarms)
-        out.answer({ json: () => wireText(found), human: () => details(found) })
+        out.print({ json: () => wireText(found), human: () => details(found) })
       })
     },
   )
@@ -57,7 +57,7 @@ export function addCalendars(program: Command, shell: Shell): void {
   ]).action(async (name: string, _flags: unknown, self: Command) => {
     await withStore(shell, self, 'existing', async ({ alarms, out }) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
-      out.answer({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
+      out.print({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
     })
   })
 }
@@ -80,7 +80,7 @@ function addWriting(
         const put = await alarms.calendars[verb](name, given)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
-        out.answer({
+        out.print({
           json: () => wireText(put),
           human: () => [summary(put), ...notes.map((note) => wrap(`  ${oneLine(note)}`, out.width, '  '))],
         })

@@ -58,12 +58,12 @@ async function cancelOne(
   const cancelled = await cancel(alarms, id, seen)
   if (cancelled === null) {
     shell.exitCode = 1
-    if (!out.json) out.aside(`error: ${id}: not found (not_found)`)
+    if (!out.json) out.note(`error: ${id}: not found (not_found)`)
     else out.line(JSON.stringify({ id, outcome: 'not_found' }))
     return
   }
   const { outcome, alarm } = cancelled
-  out.answer({
+  out.print({
     json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`,
     human: () => [`${id}: ${WORDS[outcome] ?? outcome}`],
   })
@@ -93,7 +93,7 @@ async function cancel(
 
 async function cancelSubject({ alarms, out }: Session, subject: string): Promise<void> {
   const { cancelled, firing } = await alarms.removeSubject(subject)
-  out.answer({
+  out.print({
     json: () => JSON.stringify({ subject, cancelled, firing }),
     human: () => [cancelledText(cancelled, firing)],
   })
@@ -113,13 +113,13 @@ export function addReset(program: Command, shell: Shell): void {
         if (flags.yes !== true) {
           const { pending } = await alarms.stats()
           if (!(await agreed(shell.terminal, pending))) {
-            out.aside('nothing was cancelled')
+            out.note('nothing was cancelled')
             shell.exitCode = 1
             return
           }
         }
         const { cancelled, firing } = await alarms.reset()
-        out.answer({
+        out.print({
           json: () => JSON.stringify({ cancelled, firing }),
           human: () => [cancelledText(cancelled, firing)],
         })

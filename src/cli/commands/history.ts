@@ -42,7 +42,7 @@ export function addHistory(program: Command, shell: Shell): void {
     async (_flags: unknown, self: Command) => {
       await withSession(shell, self, 'existing', async ({ alarms, out }) => {
         const stats = await alarms.stats()
-        out.answer({ json: () => wireText(stats), human: () => statsCard(stats) })
+        out.print({ json: () => wireText(stats), human: () => statsCard(stats) })
       })
     },
   )
@@ -58,7 +58,7 @@ function filtersOf(flags: HistoryFlags, session: Session): HistoryOptions {
 function printItems(session: Session, items: Awaited<ReturnType<Session['alarms']['history']>>): void {
   const { out } = session
   if (out.json) out.line(wireItems(items))
-  else if (items.length === 0) out.aside('no alarms')
+  else if (items.length === 0) out.note('no alarms')
   else for (const line of out.rows([historyColumns(session)], items)) out.line(line)
 }
 

@@ -45,7 +45,7 @@ export function addKeys(program: Command, shell: Shell): void {
           expiresAt: expiresInMs === null ? null : wakeful.operator.clock.now() + expiresInMs,
         })
         await audit(wakeful, view, 'admin.key_created')
-        out.answer({
+        out.print({
           json: () => wireText({ ...view, key }),
           human: () => [
             key,
@@ -63,8 +63,8 @@ export function addKeys(program: Command, shell: Shell): void {
     await withKeys(shell, self, 'existing', async (keys, { out, zone }) => {
       const found = await keys.list(tenant ?? null, '', LISTED_MAX)
       const items = found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-      if (!out.json && items.length === 0) return out.aside('no keys: on this machine none is needed')
-      out.answer({
+      if (!out.json && items.length === 0) return out.note('no keys: on this machine none is needed')
+      out.print({
         json: () => wireText({ items }),
         human: () => out.rows([columns(zone)], items),
       })
@@ -77,7 +77,7 @@ export function addKeys(program: Command, shell: Shell): void {
       await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
         const { key, view } = await keys.rotate(id, await tenantOf(keys, id), graceMs)
         await audit(wakeful, view, 'admin.key_rotated')
-        out.answer({
+        out.print({
           json: () => wireText({ ...view, key }),
           human: () => [key, `  ${summary(view)}`],
         })
@@ -89,7 +89,7 @@ export function addKeys(program: Command, shell: Shell): void {
     await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
       const view = await keys.revoke(id, await tenantOf(keys, id))
       await audit(wakeful, view, 'admin.key_revoked')
-      out.answer({ json: () => wireText(view), human: () => [`${id} revoked`] })
+      out.print({ json: () => wireText(view), human: () => [`${id} revoked`] })
     })
   })
 }

@@ -48,9 +48,9 @@ export function addList(program: Command, shell: Shell): void {
           out.line(wireItems(page.items, { next_cursor: page.nextCursor }))
           return
         }
-        if (page.items.length === 0) out.aside('no alarms')
+        if (page.items.length === 0) out.note('no alarms')
         else for (const line of out.rows(listColumns(session), page.items)) out.line(line)
-        if (page.nextCursor !== null) out.aside(`more: --cursor ${page.nextCursor}`)
+        if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`)
       })
     })
 }
@@ -74,7 +74,7 @@ export function addGet(program: Command, shell: Shell): void {
       const whole = await idOf(alarms, id, flags)
       const alarm = await alarms.get(whole)
       if (alarm === null) throw notFound(whole)
-      out.answer({ json: () => wireJson(alarm), human: () => alarmCard(alarm, session, out.width) })
+      out.print({ json: () => wireJson(alarm), human: () => alarmCard(alarm, session, out.width) })
     })
   })
 }

@@ -21,7 +21,7 @@ export function addBackup(program: Command, shell: Shell): void {
       const bar = progress(shell.terminal, 'backup')
       const onProgress = (done: number, total: number) => bar.at(done, total)
       await backup(url, file, { replace, onProgress }).finally(() => bar.end())
-      out.answer({ json: () => JSON.stringify({ file }), human: () => [`backed up to ${file}`] })
+      out.print({ json: () => JSON.stringify({ file }), human: () => [`backed up to ${file}`] })
     })
 }
 
@@ -33,7 +33,7 @@ export function addMigrate(program: Command, shell: Shell): void {
       const { url, out } = wholeStore(shell, self, 'any')
       if (flags.sql === true) {
         const sql = await migrationText(url)
-        out.answer({
+        out.print({
           json: () => JSON.stringify({ sql }),
           human: () => [sql.trimEnd() || '-- the schema is up to date'],
         })
@@ -42,7 +42,7 @@ export function addMigrate(program: Command, shell: Shell): void {
       const { from, to } = await migrateStore(url)
       const done =
         from === to ? `the schema is up to date (version ${to})` : `migrated from version ${from} to ${to}`
-      out.answer({ json: () => JSON.stringify({ from, to }), human: () => [done] })
+      out.print({ json: () => JSON.stringify({ from, to }), human: () => [done] })
     })
 }
 
@@ -56,7 +56,7 @@ export function addDoctor(program: Command, shell: Shell): void {
     const checks = await doctor(url)
     const ok = checks.every((check) => check.ok)
     if (!ok) shell.exitCode = 1
-    out.answer({
+    out.print({
       json: () => JSON.stringify({ ok, checks }),
       human: () => checks.flatMap((check) => lines(check, out.width)),
     })

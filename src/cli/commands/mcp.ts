@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { errorText } from '../../error.ts'
 import type { OpenOptions } from '../../index.ts'
 import type { localTools } from '../../server/mcp/index.ts'
-import { addCommand, type Globals, type Place, placeOf, scopeOf, zoneOf } from '../arguments/index.ts'
+import { addCommand, type Globals, type Location, locationOf, scopeOf, zoneOf } from '../arguments/index.ts'
 import { withStore } from '../session/index.ts'
 import { badUsage, type Shell, Stop } from '../terminal/index.ts'
 
@@ -17,7 +17,7 @@ export function addMcp(program: Command, shell: Shell): void {
       const globals: Globals = self.optsWithGlobals()
       const stop = new Stop(shell.terminal)
       try {
-        const place = placeOf(globals, shell.terminal.env)
+        const place = locationOf(globals, shell.terminal.env)
         if (place.kind === 'store') await onStore(shell, self, stop, flags.clock)
         else await throughServer(shell, globals, place, stop)
       } finally {
@@ -39,7 +39,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
     createdVia: 'mcp',
     pool: 'mcp',
     namesPool: 'app',
-    holds,
+    pauses: holds,
     deliveryLimits: holds,
     onError,
   }
@@ -67,7 +67,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
 async function throughServer(
   shell: Shell,
   globals: Globals,
-  { url, key }: Extract<Place, { kind: 'server' }>,
+  { url, key }: Extract<Location, { kind: 'server' }>,
   stop: Stop,
 ): Promise<void> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))

@@ -36,7 +36,7 @@ export function addPreview(program: Command, shell: Shell): void {
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
         await withSession(shell, self, need, async ({ alarms, out, now }) => {
           const preview = await alarms.preview(when, options)
-          out.answer({
+          out.print({
             json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
             human: () => previewLines(preview, now(), out.width),
           })
@@ -54,7 +54,7 @@ export function addParse(program: Command, shell: Shell): void {
     await withSession(shell, self, need, async ({ alarms, out, zone, now }) => {
       const { instant, rule, timezone, notes } = await alarms.parse(joined(words), zone)
       const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
-      out.answer({
+      out.print({
         json: () => wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }),
         human: () =>
           card(

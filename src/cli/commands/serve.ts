@@ -18,7 +18,7 @@ export function addServe(program: Command, shell: Shell): void {
     const configured = readConfig({ flags: { ...globals }, env: shell.terminal.env })
     const out = new Output(shell.terminal, globals.json === true)
     if (flags.printConfig === true) {
-      out.answer({ json: () => JSON.stringify(printed(configured)), human: () => printedLines(configured) })
+      out.print({ json: () => JSON.stringify(printed(configured)), human: () => printedLines(configured) })
       return
     }
     // What a server is made of takes a while to load: no other command has to wait for it.

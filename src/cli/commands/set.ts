@@ -45,7 +45,7 @@ export function addSet(program: Command, shell: Shell): void {
       await withSession(shell, self, 'any', async (session) => {
         const alarm = await session.alarms.set(when, { ...options, ...payload })
         if (isInMemory(session.url))
-          session.out.aside(
+          session.out.note(
             `note: ${session.url} ends with this command, and the alarm with it: nothing is kept`,
           )
         if (!session.out.json) {
@@ -100,7 +100,7 @@ async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, she
   const clocks = await wakeful.ownership()
   if (clocks.some((clock) => clock.pool === alarm.pool && clock.owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
-  out.aside(
+  out.note(
     isServed
       ? `no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`
       : `no process that serves pool ${oneLine(alarm.pool)} runs now: it fires when one has started`,

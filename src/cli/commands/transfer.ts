@@ -8,7 +8,7 @@ import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
 import { wholeStore } from '../session/index.ts'
-import { asWork, badUsage, progress, type Shell, type Sink, withFile } from '../terminal/index.ts'
+import { asWorkFailure, badUsage, progress, type Shell, type Sink, withFile } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
@@ -34,7 +34,7 @@ export function addExport(program: Command, shell: Shell): void {
         bar.end()
       }
       if (flags.out === undefined) return
-      out.answer({
+      out.print({
         json: () => JSON.stringify({ file: flags.out, lines: rows.lines, rows }),
         human: () => [`${rows.words()} exported to ${flags.out}${rows.damagedWords('could not be read')}`],
       })
@@ -48,19 +48,19 @@ export function addImport(program: Command, shell: Shell): void {
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
     const { url, out } = wholeStore(shell, self, 'any')
-    if (isInMemory(url)) out.aside(`note: ${url} ends with this command: nothing is kept`)
+    if (isInMemory(url)) out.note(`note: ${url} ends with this command: nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
     if (fromFile) await withFile(file, () => access(file))
-    else if (shell.terminal.stdin.isTTY === true) out.aside('reading from stdin')
+    else if (shell.terminal.stdin.isTTY === true) out.note('reading from stdin')
     const input = fromFile ? createReadStream(file) : shell.terminal.stdin
     const bar = progress(shell.terminal, 'import')
     const rows = new Rows()
     const lines = rows.counted(linesOf(input))
     const read = () => importLines(url, lines, (done, total) => bar.at(done, total))
-    const { imported, known } = await asWork(() => (fromFile ? withFile(file, read) : read())).finally(() =>
-      bar.end(),
+    const { imported, known } = await asWorkFailure(() => (fromFile ? withFile(file, read) : read())).finally(
+      () => bar.end(),
     )
-    out.answer({
+    out.print({
       json: () => JSON.stringify({ imported, known, rows }),
       human: () => {
         const done =

@@ -17,7 +17,7 @@ export function addWhy(program: Command, shell: Shell): void {
     assertNamed(id, flags)
     await withSession(shell, self, 'existing', async (session) => {
       const story = await storyOf(session, await idOf(session.alarms, id, flags))
-      session.out.answer({ json: () => wireText(story), human: () => storyLines(story, session) })
+      session.out.print({ json: () => wireText(story), human: () => storyLines(story, session) })
     })
   })
 }

@@ -66,7 +66,7 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
   const wakeful = await shell.open(url, {
     ...openOptions(serving, globals),
     observer: metrics.observer,
-    holds,
+    pauses: holds,
     deliveryLimits: holds,
   })
   const { documents, clock, readings } = wakeful.operator

@@ -9,8 +9,8 @@ import {
   commandName,
   fileOf,
   type Globals,
-  type Place,
-  placeOf,
+  type Location,
+  locationOf,
   scopeOf,
   storeUrl,
   zoneOf,
@@ -51,7 +51,7 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const globals: Globals = command.optsWithGlobals()
-  const place = placeOf(globals, shell.terminal.env)
+  const place = locationOf(globals, shell.terminal.env)
   // What touches no store needs no server either.
   if (place.kind === 'store' || need === 'none')
     return inStore(shell, globals, place.kind === 'store' ? place.url : '', need, work)
@@ -80,7 +80,7 @@ export async function withStore<T>(
 function throughServer(
   { terminal }: Shell,
   globals: Globals,
-  { url, key }: Extract<Place, { kind: 'server' }>,
+  { url, key }: Extract<Location, { kind: 'server' }>,
 ): Session {
   if (globals.trustClock === true)
     throw badUsage('--trust-clock is for the process that has the store: leave it out, or --url')
@@ -128,7 +128,7 @@ async function place(url: string, need: Need, out: Output): Promise<string> {
   if (need === 'none') return 'sqlite::memory:'
   const missing = need === 'any' ? null : await missingStore(url)
   if (missing === null) return url
-  out.aside(`note: there is no store at ${missing} yet; --db or WAKEFUL_DB names another`)
+  out.note(`note: there is no store at ${missing} yet; --db or WAKEFUL_DB names another`)
   return 'sqlite::memory:'
 }
 

@@ -41,7 +41,7 @@ class FailedWork extends Error {
 }
 
 /** Does work whose refusals are not the arguments' fault: exit 1, whatever their code. */
-export async function asWork<T>(work: () => Promise<T>): Promise<T> {
+export async function asWorkFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (thrown) {

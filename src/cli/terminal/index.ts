@@ -1,4 +1,4 @@
-export { asWork, badUsage, failureOf, failureText, notFound, withFile } from './failure.ts'
+export { asWorkFailure, badUsage, failureOf, failureText, notFound, withFile } from './failure.ts'
 export { Output } from './output.ts'
 export { type Progress, progress } from './progress.ts'
 export { Stop } from './stop.ts'

@@ -12,7 +12,7 @@ export class Output {
   }
 
   /** Prints the answer in the form that was asked for: JSON text, or lines. */
-  answer(forms: { json: () => string; human: () => readonly string[] }): void {
+  print(forms: { json: () => string; human: () => readonly string[] }): void {
     for (const line of this.json ? [forms.json()] : forms.human()) this.line(line)
   }
 
@@ -22,7 +22,7 @@ export class Output {
   }
 
   /** Says something beside the answer, where pipes do not see it. */
-  aside(text: string): void {
+  note(text: string): void {
     this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
   }
 

@@ -152,7 +152,7 @@ export function targetOf(alarm: AlarmView): string {
 }
 
 /** The status with what happens next: `active, fires 2026-11-15 09:00:00 +01:00 (in 3h)`. */
-export function standing(alarm: AlarmView, view: Viewpoint): string {
+export function statusText(alarm: AlarmView, view: Viewpoint): string {
   if (alarm.nextFireAt === null) return alarm.status
   const at = alarm.nextFireAt
   return `${alarm.status}, fires ${localTime(at, view.zone)} (${relativeTime(at, view.now())})`

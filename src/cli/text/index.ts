@@ -4,7 +4,7 @@ export {
   listColumns,
   noteText,
   ruleText,
-  standing,
+  statusText,
   targetOf,
   titleOf,
   wireItems,

@@ -53,7 +53,7 @@ export interface OpenOptions {
   /** How alarms are created, for their record: `library`, `rest`, … */
   readonly createdVia?: string
   /** What operators have paused and resumed; a server sets it. */
-  readonly holds?: PauseState
+  readonly pauses?: PauseState
   /** How many deliveries tenants and owners may have running in this process; a server sets it. */
   readonly deliveryLimits?: DeliveryLimits
   /** Called with errors that belong to no alarm, such as a store that does not answer; by default they are printed as warnings. */
@@ -89,7 +89,7 @@ const OPEN = {
   limits: true,
   defaults: true,
   createdVia: true,
-  holds: true,
+  pauses: true,
   deliveryLimits: true,
   onError: true,
   random: true,
@@ -177,7 +177,7 @@ function wire(
     defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
     onError: options.onError,
-    ...(options.holds !== undefined && { pauses: options.holds }),
+    ...(options.pauses !== undefined && { pauses: options.pauses }),
     ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
     observer: options.observer,
     webhookSecrets: webhooks.secrets,
