@@ -11,43 +11,45 @@ import type { ChildConfig } from './child.ts'
 import { Ledger, openedBy, readLedger } from './ledger.ts'
 import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence, sqliteMoment, sqliteOwner } from './sqlite-evidence.ts'
 
-/** How a campaign is run. */
+/** Options of a campaign. */
 export interface CampaignOptions {
   readonly kills: number
   readonly seed: number
-  /** Processes on the one file at a time; one of them is killed each round. */
+  /** The number of concurrent processes on the file. One of them is killed each round. */
   readonly processes?: number
-  /** Stops of a process for longer than its lease, between the kills; another process must be there to take over. */
+  /**
+   * The number of process pauses longer than the lease, between the kills. Another process must be there to take over.
+   */
   readonly pauses?: number
   readonly onKill?: (done: number, inFlight: number) => void
-  /** Where to keep the files of a campaign that found something. */
+  /** Keeps the files of a campaign that found something. */
   readonly keep?: (directory: string) => void
 }
 
-/** What a campaign came to. */
+/** The result of a campaign. */
 export interface CampaignResult extends Judgement {
-  /** What is wrong with the file itself. */
+  /** Corruption of the file. */
   readonly damage: readonly string[]
 }
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 const READY_MS_MAX = 30_000
 const DRAIN_MS_MAX = 60_000
-/** Longer than the lease, shorter than a write waits for the lock that the stopped process may hold. */
+/** Longer than the lease, and shorter than a write waits for a lock of the paused process. */
 const PAUSE_MS_MIN = 6_500
 const PAUSE_MS_MAX = 8_000
 
-/** Kills processes that set and fire on one SQLite file, again and again, then drains it and judges what is left. */
+/** Repeatedly kills processes that set and fire on one SQLite file, then drains it and judges the result. */
 export async function campaign(options: CampaignOptions): Promise<CampaignResult> {
   const directory = mkdtempSync(join(tmpdir(), 'wakeful-chaos-'))
   const files = { path: join(directory, 'alarms.db'), ledgerPath: join(directory, 'ledger') }
   const db = new DatabaseSync(files.path)
   db.exec(`PRAGMA journal_mode = WAL; ${EFFECTS_TABLE}`)
   db.close()
-  const crowd = new Crowd(files, options)
+  const processes = new ProcessGroup(files, options)
   let found = true
   try {
-    await crowd.run()
+    await processes.run()
     const result = {
       ...judge(sqliteEvidence(files.path, files.ledgerPath)),
       damage: sqliteDamage(files.path),
@@ -55,7 +57,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignResult
     found = result.violations.length + result.damage.length > 0
     return result
   } finally {
-    crowd.end()
+    processes.end()
     if (found && options.keep !== undefined) options.keep(directory)
     else rmSync(directory, { recursive: true, force: true })
   }
@@ -68,7 +70,7 @@ interface Member {
 }
 
 /** The processes of a campaign. */
-class Crowd {
+class ProcessGroup {
   readonly #files: { readonly path: string; readonly ledgerPath: string }
   readonly #options: CampaignOptions
   readonly #random: Random
@@ -103,7 +105,7 @@ class Crowd {
     await within(DRAIN_MS_MAX, 'the drain', once(last.child, 'exit'))
   }
 
-  /** Ends what is left, however the campaign went. */
+  /** Ends the remaining processes, whatever happened. */
   end(): void {
     for (const { child } of this.#members) child.kill('SIGKILL')
     this.#ledger.close()
@@ -112,7 +114,7 @@ class Crowd {
   async #kill(slot: number): Promise<number> {
     const { run, child, ready } = this.#members[slot]!
     await within(READY_MS_MAX, `run ${run}`, ready)
-    // Mostly mid-work; now and then at once, while it still recovers what the last one left.
+    // Usually during its work; sometimes at once, while it still recovers what the previous process left.
     const delayMs = this.#random.chance(0.15) ? this.#random.between(0, 20) : this.#random.between(50, 700)
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     const exited = once(child, 'exit')
@@ -124,7 +126,7 @@ class Crowd {
     return inFlight
   }
 
-  /** Stops the owner until another has taken over, then lets it go on: nothing it says may be accepted. */
+  /** Pauses the lease holder until another has taken over, then continues it: its writes must be rejected. */
   async #pauseOwner(): Promise<void> {
     await Promise.all(this.#members.map(({ run, ready }) => within(READY_MS_MAX, `run ${run}`, ready)))
     await new Promise((resolve) => setTimeout(resolve, this.#random.between(200, 700)))
@@ -135,7 +137,7 @@ class Crowd {
     member.child.kill('SIGCONT')
   }
 
-  /** The process that runs the clock; after a kill another has yet to take over. */
+  /** The lease holder. After a kill there may be none yet. */
   async #owner(): Promise<Member> {
     const end = performance.now() + READY_MS_MAX
     for (;;) {
@@ -164,7 +166,7 @@ class Crowd {
       run: this.#runs,
       slot,
       seed: this.#options.seed + this.#runs * 7919,
-      // A short grace makes what a kill delayed a misfire, whose skipped runs must be in the log.
+      // With a short grace period, delays by kills cause misfires, whose skipped ranges must be in the log.
       grace: this.#random.chance(0.3) ? '300ms' : '60s',
       drain,
     }
@@ -182,7 +184,7 @@ class Crowd {
   }
 }
 
-/** Calls of a run that were never answered. */
+/** The unanswered calls of a run. */
 function unansweredOf(run: number, ledgerPath: string): number {
   let open = 0
   for (const entry of readLedger(ledgerPath)) if (entry.run === run) open += openedBy(entry.type)

@@ -4,7 +4,7 @@ import { campaign } from './campaign.ts'
 /** The long form is `npm run test:chaos`. */
 const KILLS = 15
 
-test('keeps every promise over kills of a process that sets and fires (durable, at-least-once, recorded-once, cancel-wins, never-early)', {
+test('keeps every promise when processes that set and fire are killed (durable, at-least-once, recorded-once, cancel-wins, never-early)', {
   timeout: 90_000,
 }, async () => {
   const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)

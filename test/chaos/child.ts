@@ -4,12 +4,12 @@ import { leaveWithParent } from './leave-with-parent.ts'
 import { Ledger } from './ledger.ts'
 import { handleAll, Workload } from './workload.ts'
 
-/** What one process of a campaign is told. */
+/** The settings of one process of a campaign. */
 export interface ChildConfig {
   readonly path: string
   readonly ledgerPath: string
   readonly run: number
-  /** Which of the campaign's processes this is; keys belong to a slot. */
+  /** The slot of this process in the campaign. Keys belong to a slot. */
   readonly slot: number
   readonly seed: number
   readonly grace: string
@@ -20,14 +20,14 @@ export interface ChildConfig {
 const config = JSON.parse(process.argv[2]!) as ChildConfig
 const { run } = config
 const ledger = new Ledger(config.ledgerPath)
-const trouble = (what: string) => (thrown: unknown) =>
+const recordError = (what: string) => (thrown: unknown) =>
   ledger.write({
     type: 'error',
     run,
     text: `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
   })
 process.on('uncaughtException', (thrown) => {
-  trouble('uncaught')(thrown)
+  recordError('uncaught')(thrown)
   process.exit(1)
 })
 
@@ -35,9 +35,9 @@ leaveWithParent()
 
 const wakeful = await open(config.path, {
   grace: config.grace,
-  // Few hands, so that some of what was taken waits and has not begun when the kill comes.
+  // Few slots, so that some claimed timers have not begun when the kill comes.
   concurrency: config.drain ? 100 : 12,
-  onError: trouble('engine'),
+  onError: recordError('engine'),
 })
 handleAll(wakeful, ledger, run)
 await wakeful.start()
@@ -50,5 +50,5 @@ if (config.drain) {
   ledger.write({ type: 'closed', run })
 } else {
   const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot)
-  workload.go().catch(trouble('call'))
+  workload.go().catch(recordError('call'))
 }

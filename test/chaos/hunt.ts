@@ -3,33 +3,33 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Copy, type Planted, root } from './plant.ts'
 
-/** What came of the hunt for one bug. */
+/** The result of the hunt for one bug. */
 export interface Finding {
   readonly bug: string
   readonly isCaught: boolean
-  /** Who was to find it. */
+  /** The judge that must find it. */
   readonly judge: 'campaign' | 'simulation' | 'test'
-  /** What was found: promises where the judge names them, and breaches; or the test that fails. */
+  /** The promises and violations found, or the failing test. */
   readonly promises: readonly string[]
   readonly breaches: readonly string[]
-  /** Worlds that were simulated until it was found. */
+  /** The number of simulated worlds until it was found. */
   readonly seeds: number | null
   readonly output: string
 }
 
-/** How bugs are hunted. */
+/** Options of a hunt. */
 export interface HuntOptions {
-  /** So many at a time, each in a copy of its own. */
-  readonly hands?: number
+  /** How many bugs are hunted at a time, each in its own copy. */
+  readonly parallel?: number
   readonly onFinding?: (finding: Finding) => void
 }
 
-/** Longer than any judge takes that does its work. */
+/** Longer than any judge takes. */
 const JUDGE_MS_MAX = 20 * 60_000
 
 /** Plants each bug and lets its judge look for it. */
 export async function hunt(all: readonly Planted[], options: HuntOptions = {}): Promise<Finding[]> {
-  const { hands = 1, onFinding } = options
+  const { parallel = 1, onFinding } = options
   const findings = new Map<Planted, Finding>()
   const left = [...all]
   const work = async () => {
@@ -45,11 +45,11 @@ export async function hunt(all: readonly Planted[], options: HuntOptions = {}): 
       copy.remove()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(hands, all.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(parallel, all.length) }, work))
   return all.map((planted) => findings.get(planted)!)
 }
 
-/** The findings as a table for the docs: which judge caught what. */
+/** The findings as a table for the docs. */
 export function tableOf(findings: readonly Finding[]): string[] {
   const rows = findings.map(({ bug, isCaught, judge, promises, breaches, seeds }) => {
     const found = isCaught ? breaches.join(', ') : 'MISSED'

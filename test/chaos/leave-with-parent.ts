@@ -1,4 +1,4 @@
-/** A campaign that was itself killed must not leave its children behind, whatever they are doing. */
+/** Ends this process when the campaign itself is killed. */
 export function leaveWithParent(): void {
   const parent = process.ppid
   setInterval(() => {

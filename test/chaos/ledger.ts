@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import type { Entry } from '../judge/entries.ts'
 
-/** An append-only file: a line is in the page cache when `write` returns, so that a SIGKILL cannot take it back. */
+/** An append-only file. A line is in the page cache when `write` returns, so a SIGKILL cannot lose it. */
 export class Ledger {
   readonly #file: number
 
@@ -18,7 +18,7 @@ export class Ledger {
   }
 }
 
-/** Reads a ledger back. A line that was cut short by a kill was never written: nothing was told to anyone. */
+/** Reads a ledger. A line cut short by a kill was never written, so its event was not reported to anyone. */
 export function readLedger(path: string): Entry[] {
   const entries: Entry[] = []
   for (const line of readFileSync(path, 'utf8').split('\n')) {
@@ -28,13 +28,13 @@ export function readLedger(path: string): Entry[] {
   return entries
 }
 
-/** By how much a line changes the number of calls that are not answered yet. */
+/** By how much an entry changes the number of unanswered calls. */
 export function openedBy(type: Entry['type']): number {
   if (type === 'ask' || type === 'cancelling') return 1
   return type === 'set' || type === 'cancel' ? -1 : 0
 }
 
-/** Counts what a growing ledger says, reading each line once. */
+/** Counts entries of a growing ledger, reading each line once. */
 export class LedgerTail {
   readonly #path: string
   readonly #unanswered = new Map<number, number>()
@@ -46,7 +46,7 @@ export class LedgerTail {
     this.#path = path
   }
 
-  /** How much was asked for, and how many calls of each run are open. */
+  /** The number of requests, and the number of unanswered calls of each run. */
   read(): { asked: number; unanswered: ReadonlyMap<number, number> } {
     for (const line of this.#lines()) {
       const { type, run } = JSON.parse(line) as Entry

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Breach } from '../judge/breach.ts'
 
-/** A change that puts a fault into the sources. */
+/** An edit that plants a bug in the sources. */
 export interface Edit {
   readonly file: string
   readonly from: string
   readonly to: string
 }
 
-/** A fault put into a copy of the sources, and who must find it. */
+/** A planted bug, and what must find it. */
 export interface Planted {
   readonly bug: string
   readonly edits: readonly Edit[]
@@ -19,8 +19,8 @@ export interface Planted {
 }
 
 /**
- * A campaign with these arguments must call it one of these; or one of the first so many simulated worlds must; or a test
- * of this name must fail.
+ * A campaign with these arguments must report one of these violations; or one of the first simulated seeds must; or
+ * this test must fail.
  */
 export type Finder =
   | { readonly campaign: readonly string[]; readonly breaches: readonly (Breach | 'damage')[] }
@@ -31,7 +31,7 @@ export type Finder =
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const COPIED = ['src', 'test', 'package.json', 'vitest.config.ts']
 
-/** A copy of the sources, in which one bug after the other is planted: the sources themselves stay as they are. */
+/** A copy of the sources in which bugs are planted, so that the sources stay unchanged. */
 export class Copy {
   readonly path = mkdtempSync(join(tmpdir(), 'wakeful-planted-'))
 
@@ -40,7 +40,7 @@ export class Copy {
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'))
   }
 
-  /** Runs something in the copy while a bug is in it. */
+  /** Runs something in the copy while the bug is planted. */
   async while<T>({ bug, edits }: Planted, work: (path: string) => Promise<T>): Promise<T> {
     const before = new Map(edits.map(({ file }) => [file, readFileSync(join(this.path, file), 'utf8')]))
     try {
@@ -58,7 +58,7 @@ export class Copy {
   #plant(bug: string, { file, from, to }: Edit): void {
     const path = join(this.path, file)
     const text = readFileSync(path, 'utf8')
-    if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer says ${from}`)
+    if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer contains ${from}`)
     writeFileSync(
       path,
       text.replace(from, () => to),

@@ -6,8 +6,8 @@ import { SQLITE_PLANTED } from './sqlite-planted.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** The hunts themselves take minutes (`npm run test:planted`, `npm run test:interleave`); that they could begin is cheap to see. */
-describe('a bug that is planted for the judges still has its place in the sources:', () => {
+/** The hunts take minutes (`npm run test:planted`, `npm run test:interleave`). This only checks that they can start. */
+describe('a planted bug still matches the sources:', () => {
   const all = [
     ...[...SQLITE_PLANTED, ...POSTGRES_PLANTED].map(({ bug, edits }) => ({ bug, edits, under: '' })),
     ...PLANTED.map(({ bug, edits }) => ({ bug, edits, under: 'src/' })),

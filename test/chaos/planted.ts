@@ -6,25 +6,25 @@ import { POSTGRES_PLANTED } from './postgres/planted.ts'
 import { SQLITE_PLANTED } from './sqlite-planted.ts'
 
 /**
- * `npm run test:planted [-- --store postgres|simulation] [-- --only <words>]`: whether the campaigns, or the simulation,
- * find bugs that are really there.
+ * `npm run test:planted [-- --store postgres|simulation] [-- --only <words>]`: checks that the campaigns or the
+ * simulation find planted bugs.
  */
 const { values } = parseArgs({
   options: { store: { type: 'string', default: 'sqlite' }, only: { type: 'string', default: '' } },
 })
 
-const STORES: Readonly<Record<string, { readonly all: readonly Planted[]; readonly hands: number }>> = {
-  sqlite: { all: SQLITE_PLANTED, hands: 1 },
-  postgres: { all: POSTGRES_PLANTED, hands: 1 },
-  // Nothing there depends on how fast the machine is.
-  simulation: { all: SIMULATION_PLANTED, hands: 2 },
+const STORES: Readonly<Record<string, { readonly all: readonly Planted[]; readonly parallel: number }>> = {
+  sqlite: { all: SQLITE_PLANTED, parallel: 1 },
+  postgres: { all: POSTGRES_PLANTED, parallel: 1 },
+  // The simulation does not depend on the speed of the machine.
+  simulation: { all: SIMULATION_PLANTED, parallel: 2 },
 }
 
 const store = STORES[values.store]
 if (store === undefined) throw new Error(`--store is one of ${Object.keys(STORES).join(', ')}`)
 const chosen = store.all.filter(({ bug }) => bug.includes(values.only))
 const findings = await hunt(chosen, {
-  hands: store.hands,
+  parallel: store.parallel,
   onFinding: ({ bug, isCaught, breaches, seeds, output }) => {
     const when = seeds === null ? '' : ` after ${seeds} seeds`
     console.log(`${isCaught ? 'caught' : 'MISSED'}  ${bug} (${breaches.join(', ')}${when})`)

@@ -4,13 +4,13 @@ import { type OccurrenceRow, recordOf } from '../judge/occurrence-row.ts'
 import { readLedger } from './ledger.ts'
 import { FORMER_OWNERS } from './postgres/audit.ts'
 
-/** Runs one statement on a connection of its own, again and again while the server is down. */
+/** Runs one statement on a new connection, with retries while the server is down. */
 export async function ask<T extends pg.QueryResultRow>(
   url: string,
   text: string,
   values: unknown[] = [],
 ): Promise<T[]> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
     client.on('error', () => {})
     try {
@@ -18,7 +18,7 @@ export async function ask<T extends pg.QueryResultRow>(
       return (await client.query<T>(text, values)).rows
     } catch (thrown) {
       if (
-        tries === 100 ||
+        attempt === 100 ||
         !/connect|ECONNRESET|starting up|terminat|shutting down|recovery/i.test(String(thrown))
       )
         throw thrown
@@ -54,7 +54,7 @@ export async function postgresEvidence(url: string, ledgerPath: string): Promise
   }
 }
 
-/** The end of the log, and what flights name of the shards of one process, or of all. */
+/** The end of the log, and the timers in flight in the shards of one process, or of all. */
 export async function postgresMoment(
   url: string,
   pid: number | null,
@@ -71,26 +71,26 @@ export async function postgresMoment(
   return { logEnd: row!.log_end, inFlight: row!.in_flight }
 }
 
-/** What is wrong with the rows themselves, after everything was drained and closed; empty where nothing is. */
+/** Inconsistencies of the rows after everything was drained and closed. */
 export async function postgresDamage(url: string): Promise<string[]> {
-  const [left] = await ask<{ flights: string; owned: string; owners: string }>(
+  const [left] = await ask<{ batches: string; owned: string; owners: string }>(
     url,
-    `SELECT (SELECT count(*) FROM wakeful.in_flight_batches) AS flights,
+    `SELECT (SELECT count(*) FROM wakeful.in_flight_batches) AS batches,
        (SELECT count(*) FROM wakeful.shards WHERE holder IS NOT NULL) AS owned,
        (SELECT count(*) FROM wakeful.processes) AS owners`,
   )
-  const { flights, owned, owners } = left!
+  const { batches, owned, owners } = left!
   return [
-    ...(flights === '0' ? [] : [`${flights} flights are left although nothing is in flight`]),
+    ...(batches === '0' ? [] : [`${batches} batches are recorded as in flight although nothing is`]),
     ...(owned === '0' ? [] : [`${owned} shards are owned although everyone has closed`]),
-    ...(owners === '0' ? [] : [`${owners} processes are said to live although everyone has closed`]),
+    ...(owners === '0' ? [] : [`${owners} processes are still registered although all have closed`]),
     ...(await tallyDamage(url)),
   ]
 }
 
 const FIGURES = ['total', 'pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out'] as const
 
-/** The figures of `stats` against a recount of the rows they stand for. */
+/** Compares the figures of `stats` with a recount. */
 async function tallyDamage(url: string): Promise<string[]> {
   const recount = await ask<Record<string, string>>(
     url,

@@ -11,18 +11,18 @@ const USAGE = `The long form of the crash test.
 
   node test/chaos/run.ts --store postgres --measure log|snapshot|ownership|fairness|idle|together|all [--seed N]
 
---discard keeps nothing for a look, whatever is found; --true-clocks leaves the wall clocks as they are.`
+--discard keeps no files, even if something was found; --true-clocks does not shift any wall clock.`
 
 const args = process.argv.slice(2)
 if (args.includes('--help') || args.includes('-h')) console.log(USAGE)
 else await campaignOf(args).catch(explain)
 
-/** On SQLite unless told otherwise: `--store postgres` has options of its own. */
-function campaignOf(given: string[]): Promise<void> {
-  return /--store[ =]postgres\b/.test(given.join(' ')) ? runPostgres(given) : runSqlite()
+/** Uses SQLite by default. `--store postgres` has separate options. */
+function campaignOf(args: string[]): Promise<void> {
+  return /--store[ =]postgres\b/.test(args.join(' ')) ? runPostgres(args) : runSqlite()
 }
 
-/** A wrong option is answered by what there is, anything else is thrown on. */
+/** Prints the usage for a wrong option, and rethrows any other error. */
 function explain(thrown: unknown): void {
   const { code, message } = thrown as { code?: unknown; message?: string }
   if (!String(code).startsWith('ERR_PARSE_ARGS')) throw thrown
@@ -37,7 +37,7 @@ async function runSqlite(): Promise<void> {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       processes: { type: 'string', default: '1' },
       pauses: { type: 'string', default: '0' },
-      /** Keeps nothing, whatever is found. */
+      /** Keeps no files, even if something was found. */
       discard: { type: 'boolean', default: false },
     },
   })
@@ -60,7 +60,7 @@ async function runSqlite(): Promise<void> {
       if (process.stdout.isTTY) process.stdout.write(`\r${line}`)
       else if (done % 20 === 0 || done === kills) console.log(line)
     },
-    ...(!values.discard && { keep: (directory: string) => console.log(`\nkept for a look: ${directory}`) }),
+    ...(!values.discard && { keep: (directory: string) => console.log(`\nfiles kept in ${directory}`) }),
   })
   if (process.stdout.isTTY) process.stdout.write('\n')
 
@@ -83,6 +83,6 @@ async function runSqlite(): Promise<void> {
   for (const text of damage) console.log(`damage: ${text}`)
   const enough = figures.killsInFlight * 2 >= kills
   if (!enough)
-    console.log(`only ${figures.killsInFlight} of ${kills} kills hit work in flight: that proves too little`)
+    console.log(`only ${figures.killsInFlight} of ${kills} kills hit work in flight, which is too few`)
   process.exitCode = violations.length === 0 && damage.length === 0 && enough ? 0 : 1
 }

@@ -3,7 +3,7 @@ import type { Evidence } from '../judge/evidence.ts'
 import { type OccurrenceRow, recordOf } from '../judge/occurrence-row.ts'
 import { readLedger } from './ledger.ts'
 
-/** The table of the application's own, in the same file, that transactional handlers write to. */
+/** The application's table in the same file, which transactional handlers write to. */
 export const EFFECTS_TABLE =
   'CREATE TABLE IF NOT EXISTS chaos_effects (occurrence TEXT NOT NULL, run INTEGER NOT NULL) STRICT'
 
@@ -32,15 +32,15 @@ export function sqliteEvidence(path: string, ledgerPath: string): Evidence {
   }
 }
 
-/** What was under way at this moment: the end of the log, and the timers that flights still name. */
+/** The end of the log and the number of timers in flight. */
 export function sqliteMoment(path: string): { logEnd: number; inFlight: number } {
   const db = new DatabaseSync(path)
   try {
     const log = db.prepare('SELECT max(seq) AS seq FROM wakeful_events').get() as { seq: number | null }
-    const flights = db.prepare('SELECT timers FROM wakeful_in_flight_batches').all() as { timers: string }[]
+    const batches = db.prepare('SELECT timers FROM wakeful_in_flight_batches').all() as { timers: string }[]
     const timer = db.prepare('SELECT 1 FROM wakeful_timers WHERE id = ? AND version = ?')
     let inFlight = 0
-    for (const { timers } of flights) {
+    for (const { timers } of batches) {
       const flat = JSON.parse(timers) as number[]
       for (let i = 0; i + 1 < flat.length; i += 2)
         if (timer.get(flat[i]!, flat[i + 1]!) !== undefined) inFlight += 1
@@ -51,7 +51,7 @@ export function sqliteMoment(path: string): { logEnd: number; inFlight: number }
   }
 }
 
-/** The process that runs the clock of the workload's handlers, as its name tells: host:pid:chance. */
+/** The lease holder of the workload's pool, parsed from its name (host:pid:random). */
 export function sqliteOwner(path: string): number | null {
   const db = new DatabaseSync(path)
   try {
@@ -64,17 +64,18 @@ export function sqliteOwner(path: string): number | null {
   }
 }
 
-/** What is wrong with the file itself, after everything was drained and closed; empty where nothing is. */
+/** Corruption of the file, checked after everything was drained and closed. */
 export function sqliteDamage(path: string): string[] {
   const db = new DatabaseSync(path)
   try {
     const damage: string[] = []
     const checks = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[]
     for (const { integrity_check } of checks) if (integrity_check !== 'ok') damage.push(integrity_check)
-    const flights = db.prepare('SELECT count(*) AS count FROM wakeful_in_flight_batches').get() as {
+    const batches = db.prepare('SELECT count(*) AS count FROM wakeful_in_flight_batches').get() as {
       count: number
     }
-    if (flights.count > 0) damage.push(`${flights.count} flights are left although nothing is in flight`)
+    if (batches.count > 0)
+      damage.push(`${batches.count} batches are recorded as in flight although nothing is`)
     const owned = db.prepare('SELECT pool FROM wakeful_shards WHERE holder IS NOT NULL').all()
     if (owned.length > 0) damage.push(`${owned.length} shards are owned although everyone has closed`)
     damage.push(...tallyDamage(db))
@@ -84,7 +85,7 @@ export function sqliteDamage(path: string): string[] {
   }
 }
 
-/** The figures of `stats` against a recount of the rows they stand for. */
+/** Compares the figures of `stats` with a recount. */
 function tallyDamage(db: DatabaseSync): string[] {
   const recount = db
     .prepare(

@@ -1,7 +1,7 @@
 import type { Breach } from '../judge/breach.ts'
 import type { Planted } from './plant.ts'
 
-/** A fault that one edit makes, and what the campaign must call it. */
+/** A bug made by one edit, and the violations the campaign must report. */
 interface Simple {
   readonly bug: string
   readonly file: string
@@ -26,7 +26,7 @@ const SQLITE: readonly Simple[] = [
     breaches: ['early'],
   },
   {
-    bug: 'what is held is taken again',
+    bug: 'a timer in flight is claimed again',
     file: 'src/engine/in-flight-set.ts',
     from: 'return this.#versions.get(id) === version',
     to: 'return this.#versions.get(id) === version && id % 50 !== 0',
@@ -47,7 +47,7 @@ const SQLITE: readonly Simple[] = [
     breaches: ['lost', 'unrecorded', 'damage'],
   },
   {
-    bug: 'a cancel looks at no flights',
+    bug: 'a cancel does not check in-flight batches',
     file: 'src/stores/sqlite/writes/edits.ts',
     from: 'const inFlight = readInFlight(write.session)',
     to: 'const inFlight = { has: () => false }',
@@ -68,7 +68,7 @@ const SQLITE: readonly Simple[] = [
     breaches: ['unrecorded', 'lost'],
   },
   {
-    bug: 'the figures forget a cancel',
+    bug: 'the tallies forget a cancel',
     file: 'src/stores/tallies.ts',
     from: 'if (tally.to !== null) sums[tally.to] += 1',
     to: "if (tally.to !== null && tally.to !== 'cancelled') sums[tally.to] += 1",
@@ -77,7 +77,7 @@ const SQLITE: readonly Simple[] = [
 ]
 
 const CAMPAIGN = ['--kills', '12', '--seed', '1']
-/** Faults in the engine or in the SQLite store that the campaign must find. */
+/** Bugs in the engine or the SQLite store that the campaign must find. */
 export const SQLITE_PLANTED = SQLITE.map(({ bug, breaches, ...edit }): Planted => {
   return { bug, edits: [edit], by: { campaign: CAMPAIGN, breaches } }
 })

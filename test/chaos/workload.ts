@@ -6,38 +6,38 @@ import type { Ledger } from './ledger.ts'
 
 const CALLERS = 8
 const KEYS_PER_CALLER = 4
-/** Kills must not use attempts up: a failed alarm would excuse what was lost. */
+/** Kills must not use up the attempts: a failed alarm would excuse a lost delivery. */
 const MAX_FAILURES = 100_000
 
-/** What an alarm tells its handler to do; it travels in the payload. */
+/** What an alarm's handler does; part of the payload. */
 export interface Task {
   readonly name: string
   readonly workMs: number
-  /** How many first attempts are to fail. */
+  /** How many of the first attempts fail. */
   readonly failures: number
   readonly report: 'inline' | 'later' | 'never'
 }
 
-/** Where a workload runs: what differs between stores. */
-export interface Bench {
-  /** The store's own clock. */
+/** The environment of a workload: what differs between stores. */
+export interface WorkloadEnvironment {
+  /** The store's clock. */
   readonly now: () => number
   /** Writes the row of a transactional handler. */
   readonly effect: (tx: unknown, occurrenceId: string, run: number) => unknown
-  /** Whether an error says that the store is out of reach, which leaves what was asked for open. */
+  /** Whether an error says that the store is unavailable, so that the outcome of the call is unknown. */
   readonly isOutage: (thrown: unknown) => boolean
 }
 
 const OUTAGE_WAIT_MS = 50
 
-/** Sets and cancels without end, from several callers at once, writing down what it asks and what it is told. */
+/** Sets and cancels continuously from several concurrent callers, and records requests and answers. */
 export class Workload {
   readonly #wakeful: Wakeful
   readonly #ledger: Ledger
   readonly #random: Random
   readonly #run: number
   readonly #slot: number
-  readonly #bench: Bench
+  readonly #environment: WorkloadEnvironment
   #asked = 0
   #stopped = false
 
@@ -47,9 +47,9 @@ export class Workload {
     random: Random,
     run: number,
     slot: number,
-    bench: Bench = SQLITE_BENCH,
+    environment: WorkloadEnvironment = SQLITE_ENVIRONMENT,
   ) {
-    this.#bench = bench
+    this.#environment = environment
     this.#wakeful = wakeful
     this.#ledger = ledger
     this.#random = random
@@ -57,7 +57,7 @@ export class Workload {
     this.#slot = slot
   }
 
-  /** Goes on until `stop`; the answer comes when every caller has been answered. */
+  /** Runs until `stop`. Resolves when every caller has been answered. */
   async go(): Promise<void> {
     await Promise.all(Array.from({ length: CALLERS }, (_, caller) => this.#call(caller)))
   }
@@ -67,7 +67,7 @@ export class Workload {
   }
 
   async #call(caller: number): Promise<void> {
-    // Keys belong to one caller, so that the ledger's order of sets and cancels of a key is their order in time.
+    // Keys belong to one caller, so that the ledger order of sets and cancels of a key is their time order.
     const own: AlarmView[] = []
     while (!this.#stopped) {
       const action = this.#random.weighted([[8, 'set'] as const, [2, 'cancel'] as const])
@@ -75,7 +75,7 @@ export class Workload {
         if (action === 'set') own.push(await this.#set(caller))
         else if (own.length > 0) await this.#cancel(own[this.#random.between(0, own.length - 1)]!)
       } catch (thrown) {
-        if (!this.#bench.isOutage(thrown)) throw thrown
+        if (!this.#environment.isOutage(thrown)) throw thrown
         this.#ledger.write({ type: 'unavailable', run: this.#run, text: String(thrown) })
         await new Promise((resolve) => setTimeout(resolve, OUTAGE_WAIT_MS))
       }
@@ -98,8 +98,8 @@ export class Workload {
     const name = `${this.#run}.${this.#slot}.${this.#asked}`
     const key = kind === 'keyed' ? `key-${this.#slot}-${caller}-${random.between(1, KEYS_PER_CALLER)}` : null
     const delay = random.weighted([[1, -20] as const, [6, random.between(0, 400)], [1, 1500]])
-    // An interval's instants before the present are no promise: it starts with the next one.
-    const first = this.#bench.now() + (kind === 'every' ? Math.max(1_000, delay) : delay)
+    // Past instants of an interval are not owed: it starts with the next one.
+    const first = this.#environment.now() + (kind === 'every' ? Math.max(1_000, delay) : delay)
     const count = kind === 'every' ? random.between(2, 4) : 1
     const options = this.#options(kind, name)
     const ask: Ask = {
@@ -111,14 +111,14 @@ export class Workload {
       ack: kind === 'report' ? 'report' : 'delivery',
       toLog: kind === 'event',
       effect: kind === 'transactional',
-      at: this.#bench.now(),
+      at: this.#environment.now(),
       payload: JSON.stringify(options.payload),
       message: options.message!,
     }
     const when: When = kind === 'every' ? { every: '1s', start: new Date(first), count } : new Date(first)
     this.#ledger.write(ask)
     const alarm = await this.#wakeful.set(when, { ...options, ...(key !== null && { key }) })
-    this.#ledger.write({ type: 'set', run: this.#run, name, alarmId: alarm.id, at: this.#bench.now() })
+    this.#ledger.write({ type: 'set', run: this.#run, name, alarmId: alarm.id, at: this.#environment.now() })
     return alarm
   }
 
@@ -143,14 +143,14 @@ export class Workload {
   }
 
   async #cancel(alarm: AlarmView): Promise<void> {
-    const [run, { now }, alarmId] = [this.#run, this.#bench, alarm.id]
+    const [run, { now }, alarmId] = [this.#run, this.#environment, alarm.id]
     this.#ledger.write({ type: 'cancelling', run, alarmId, at: now() })
     const { outcome } = await this.#wakeful.cancel(alarmId)
     this.#ledger.write({ type: 'cancel', run, alarmId, outcome, at: now() })
   }
 }
 
-const SQLITE_BENCH: Bench = {
+const SQLITE_ENVIRONMENT: WorkloadEnvironment = {
   now: () => Date.now(),
   effect: (tx, occurrenceId, run) => {
     const db = tx as import('node:sqlite').DatabaseSync
@@ -159,14 +159,19 @@ const SQLITE_BENCH: Bench = {
   isOutage: () => false,
 }
 
-/** Registers the handlers that the workload's alarms name. */
-export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number, bench: Bench = SQLITE_BENCH): void {
+/** Registers the handlers of the workload's alarms. */
+export function handleAll(
+  wakeful: Wakeful,
+  ledger: Ledger,
+  run: number,
+  environment: WorkloadEnvironment = SQLITE_ENVIRONMENT,
+): void {
   const begin = (fire: Fire): Task => {
     const task = fire.payload as Task
     ledger.write({
       type: 'start',
       run,
-      at: bench.now(),
+      at: environment.now(),
       name: task.name,
       alarmId: fire.alarm.id,
       occurrenceId: fire.occurrence.id,
@@ -188,13 +193,13 @@ export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number, bench: 
   wakeful.handle('report', async (fire) => {
     const { report } = await work(fire)
     if (report === 'inline') fire.complete('done')
-    if (report === 'later') setTimeout(() => void reportLater(wakeful, ledger, run, fire, bench), 30)
+    if (report === 'later') setTimeout(() => void reportLater(wakeful, ledger, run, fire, environment), 30)
   })
   wakeful.handle(
     'write',
     async (fire) => {
       const task = begin(fire)
-      await bench.effect(fire.tx, fire.occurrence.id, run)
+      await environment.effect(fire.tx, fire.occurrence.id, run)
       if (task.workMs > 0) await new Promise((resolve) => setTimeout(resolve, task.workMs))
       if (fire.attempt <= task.failures) throw new Error('meant to fail')
     },
@@ -207,13 +212,13 @@ async function reportLater(
   ledger: Ledger,
   run: number,
   fire: Fire,
-  bench: Bench,
+  environment: WorkloadEnvironment,
 ): Promise<void> {
   try {
     await wakeful.complete(fire.alarm.id, 'done later', { occurrenceId: fire.occurrence.id })
   } catch (thrown) {
-    // It may have been cancelled, or have timed out and been reported, or the store have closed, in the meantime.
-    if (bench.isOutage(thrown)) return
+    // It may have been cancelled, timed out or reported, or the store may have closed meanwhile.
+    if (environment.isOutage(thrown)) return
     const { code, reason } = thrown instanceof WakefulError ? thrown : {}
     const isClosed = reason === 'store.closed' || reason === 'host.closed'
     if (code === 'already_ended' || code === 'conflict' || isClosed) return

@@ -40,7 +40,7 @@ describe('a bug planted for the simulation', () => {
     async () => {
       const chosen = SIMULATION_PLANTED.filter(({ bug }) => SOON.includes(bug))
       expect(chosen).toHaveLength(SOON.length)
-      const findings = await hunt(chosen, { hands: 2 })
+      const findings = await hunt(chosen, { parallel: 2 })
       expect(findings.filter(({ isCaught }) => !isCaught)).toEqual([])
       const kept = new Set(findings.flatMap(({ promises }) => promises))
       const promises = [

@@ -1,10 +1,10 @@
-/** The table of the application's own that transactional handlers write to. */
+/** The application's table that transactional handlers write to. */
 const EFFECTS_TABLE = 'CREATE TABLE chaos_effects (occurrence text NOT NULL, run bigint NOT NULL)'
 
 /**
- * Lets the database itself note who moves a timer, and whose its shard is at that moment: the process writes under its
- * name (`run-<pid>`), and the owner's name tells the pid too. What came of an occurrence is noted with it, by transaction.
- * What is in flight, and who has which shard, is noted as it changes, for whoever has to explain a finding.
+ * Lets the database record which process moves a timer and which holds its shard at that moment. The process connects
+ * under its name (`run-<pid>`), and the lease holder's name contains the pid, too. The outcome of the occurrence is
+ * recorded with the transaction. In-flight batches and shard holders are recorded as they change, to explain a finding.
  */
 export const AUDIT = `
   ${EFFECTS_TABLE};
@@ -39,7 +39,7 @@ export const AUDIT = `
   CREATE TRIGGER chaos_owned AFTER UPDATE ON wakeful.shards FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
 `
 
-/** All that the database has noted, in the order in which it was, and the log: a line of JSON each. */
+/** Everything the database has recorded, in order, and the log: a line of JSON each. */
 export const NOTES = `SELECT note::text FROM (
     SELECT at, jsonb_build_object('at', at, 'tx', tx::text, 'place', place, 'writer', writer, 'before', before, 'after', after)
       AS note FROM chaos_rows
@@ -47,7 +47,7 @@ export const NOTES = `SELECT note::text FROM (
     UNION ALL SELECT to_timestamp(e.at / 1000.0), to_jsonb(e) || jsonb_build_object('place', 'events', 'id', a.id)
       FROM wakeful.events e JOIN wakeful.alarms a ON a.seq = e.alarm) notes ORDER BY at`
 
-/** Outcomes that were accepted from a process to which the shard did not belong. */
+/** Outcomes accepted from a process that did not hold the shard. */
 export const FORMER_OWNERS = `SELECT DISTINCT m.writer, m.owner, m.shard, m.epoch, e.type, e.occurrence
   FROM chaos_ends e JOIN chaos_moves m ON m.tx = e.tx AND m.alarm = e.alarm
   WHERE m.owner IS NULL OR split_part(m.owner, ':', 2) <> replace(m.writer, 'run-', '')`

@@ -1,6 +1,9 @@
 import { open } from '../../../src/index.ts'
 
-/** `node bystander.ts <url> [once]`: a process that opens and starts, and does nothing else; `once` sets an alarm and ends. */
+/**
+ * `node bystander.ts <url> [once]`: a process that opens and starts, and does nothing else; `once` sets an alarm and
+ * ends.
+ */
 const [url, once] = process.argv.slice(2)
 const wakeful = await open(url!)
 if (once === undefined) {

@@ -4,7 +4,7 @@ import { postgresCampaign } from './campaign.ts'
 /** The long form is `npm run test:chaos -- --store postgres`. */
 const FAULTS = { kills: 3, restarts: 1, cuts: 1, halfOpens: 2, pauses: 1 }
 
-test('keeps every promise over kills, stops, restarts of the server, broken connections and a wrong clock (durable, at-least-once, recorded-once, fenced, cancel-wins, never-early)', {
+test('keeps every promise under kills, pauses, server restarts, broken connections and a wrong clock (durable, at-least-once, recorded-once, fenced, cancel-wins, never-early)', {
   timeout: 300_000,
 }, async () => {
   const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)

@@ -10,35 +10,35 @@ import { Ledger, LedgerTail } from '../ledger.ts'
 import { ask, postgresDamage, postgresEvidence, postgresMoment } from '../postgres-evidence.ts'
 import { AUDIT, NOTES } from './audit.ts'
 import { type ClockShift, clockShift } from './clock-shift.ts'
-import { Crowd, type Member } from './crowd.ts'
+import { type Member, ProcessGroup } from './process-group.ts'
 import { type FreezeAt, Wire } from './wire.ts'
 
-/** How many of which faults a campaign puts in. */
+/** The number of each fault in a campaign. */
 export interface Faults {
   readonly kills: number
   /** Immediate restarts of the server. */
   readonly restarts: number
-  /** Connections that the server ends. */
+  /** Connections closed by the server. */
   readonly cuts: number
-  /** Connections that go half open. */
+  /** Connections that become half open. */
   readonly halfOpens: number
-  /** Stops of a process for longer than its lease, beside all others. */
+  /** Pauses of a process for longer than its lease, concurrent with all other faults. */
   readonly pauses: number
 }
 
-/** How a campaign on PostgreSQL is run. */
+/** Options of a campaign on PostgreSQL. */
 export interface PostgresCampaignOptions extends Faults {
   readonly seed: number
-  /** It goes on until so many were set, too. */
+  /** It also continues until this many alarms were set. */
   readonly alarms: number
   readonly processes?: number
-  /** Whether the last process's wall clock is wrong by an hour, now ahead and now behind. */
+  /** Whether the last process's wall clock is wrong by an hour, alternately ahead and behind. */
   readonly shiftsClock?: boolean
   readonly onFault?: (text: string) => void
   readonly keep?: (directory: string) => void
 }
 
-/** What a campaign came to. */
+/** The result of a campaign. */
 export interface PostgresCampaignResult extends Judgement {
   readonly damage: readonly string[]
 }
@@ -48,7 +48,7 @@ type Fault = 'kill' | 'restart' | 'cut' | 'half_open'
 const DRAIN_MS_MAX = 120_000
 const PAUSE_MS_MIN = 6_500
 const PAUSE_MS_MAX = 8_000
-/** A half-open connection that nobody notices for longer than this is a bug of its own. */
+/** A half-open connection that is unnoticed for longer than this is a bug. */
 const HALF_OPEN_MS = 45_000
 const RESTART_MS = 10_000
 const CUT_MS = 5_000
@@ -57,7 +57,7 @@ const AIM_MS_MAX = 8_000
 const PROBE_MS = 250
 const STALL_MS = 1_000
 
-/** Breaks everything there is to break under three processes on one database, then drains it and judges what is left. */
+/** Injects all faults into three processes on one database, then drains it and judges the result. */
 export async function postgresCampaign(options: PostgresCampaignOptions): Promise<PostgresCampaignResult> {
   const directory = mkdtempSync(join(tmpdir(), 'wakeful-pgchaos-'))
   const shift = options.shiftsClock === true ? clockShift() : null
@@ -85,13 +85,13 @@ export async function postgresCampaign(options: PostgresCampaignOptions): Promis
   }
 }
 
-/** Keeps what the database has noted beside the ledger: the server is gone when somebody looks. */
+/** Saves the database's records beside the ledger, because the server is gone later. */
 async function writeNotes(url: string, path: string): Promise<void> {
   const rows = await ask<{ note: string }>(url, NOTES)
   writeFileSync(path, rows.map(({ note }) => `${note}\n`).join(''))
 }
 
-/** The faults of a campaign, as they come. */
+/** The faults of a campaign, in order. */
 class Storm {
   readonly #server: PostgresServer
   readonly #url: string
@@ -100,7 +100,7 @@ class Storm {
   readonly #random: Random
   readonly #ledger: Ledger
   readonly #tail: LedgerTail
-  readonly #crowd: Crowd
+  readonly #group: ProcessGroup
   #isOver = false
 
   constructor(
@@ -117,11 +117,11 @@ class Storm {
     this.#random = new Random(options.seed)
     this.#ledger = new Ledger(ledgerPath)
     this.#tail = new LedgerTail(ledgerPath)
-    this.#crowd = new Crowd({
+    this.#group = new ProcessGroup({
       ledgerPath,
       seed: options.seed,
       random: new Random(options.seed + 1),
-      // By the clock of this machine, which is the server's.
+      // By this machine's clock, which is the server's.
       offsetMs: Date.now() - Number(process.hrtime.bigint() / 1_000n) / 1_000,
       wires,
       shift,
@@ -133,18 +133,18 @@ class Storm {
     try {
       await Promise.all([this.#faults(), this.#pauses()])
       while (this.#tail.read().asked < this.#options.alarms) await pause(200)
-      await this.#crowd.quieten()
+      await this.#group.stopCallers()
       await this.#drained()
-      await this.#crowd.close()
+      await this.#group.close()
     } finally {
       this.#isOver = true
-      this.#crowd.end()
+      this.#group.end()
       await probing
       this.#ledger.close()
     }
   }
 
-  /** Whoever is left must bring it to an end; what still waits after that is the judge's. */
+  /** The remaining processes must finish the work. The judge reports what is still pending. */
   async #drained(): Promise<void> {
     const end = performance.now() + DRAIN_MS_MAX
     while (performance.now() < end) {
@@ -163,18 +163,18 @@ class Storm {
       ...Array<Fault>(halfOpens).fill('half_open'),
     ]
     for (const [index, fault] of this.#shuffled(faults).entries()) {
-      this.#crowd.fill()
+      this.#group.fill()
       await this.#once(fault)
       onFault?.(`${index + 1}/${faults.length} faults, ${this.#tail.read().asked} alarms, last: ${fault}`)
     }
-    this.#crowd.fill()
+    this.#group.fill()
   }
 
   async #once(fault: Fault): Promise<void> {
     for (;;) {
       const member = await this.#victim()
-      if (member === null || !this.#crowd.lives(member.slot)) {
-        this.#crowd.fill()
+      if (member === null || !this.#group.isAlive(member.slot)) {
+        this.#group.fill()
         continue
       }
       if (fault === 'kill') return this.#kill(member)
@@ -183,31 +183,31 @@ class Storm {
     }
   }
 
-  /** Mostly one with work in flight; now and then anyone, while it may still recover what the last one left. */
+  /** Usually a process with work in flight; sometimes any, which may still be recovering. */
   async #victim(): Promise<Member | null> {
     const anyone = this.#random.chance(0.15)
     await pause(this.#random.between(0, anyone ? 20 : 500))
     const end = performance.now() + (anyone ? 0 : AIM_MS_MAX)
     do {
-      const member = await this.#crowd.someone()
+      const member = await this.#group.anyReady()
       if (member === null || anyone) return member
       const { inFlight } = await postgresMoment(this.#url, member.child.pid!)
       if (inFlight > 0) return member
-      this.#crowd.fill()
+      this.#group.fill()
       await pause(10)
     } while (performance.now() < end)
-    return this.#crowd.someone()
+    return this.#group.anyReady()
   }
 
   async #kill(member: Member): Promise<void> {
     const moment = await postgresMoment(this.#url, member.child.pid!)
     const at = Date.now()
-    await this.#crowd.kill(member)
+    await this.#group.kill(member)
     const unanswered = this.#tail.read().unanswered.get(member.run) ?? 0
     this.#ledger.write({ type: 'killed', run: member.run, at, ...moment, unanswered })
   }
 
-  /** Every process of the server ends as in a crash, and it starts again. */
+  /** Restarts the server as after a crash. */
   async #restart(): Promise<void> {
     const moment = await postgresMoment(this.#url, null)
     const at = Date.now()
@@ -216,7 +216,7 @@ class Storm {
     this.#ledger.write({ type: 'broken', what: 'restart', run: 0, at, lastsMs, ...moment })
   }
 
-  /** The server ends a connection, one that is at work where there is one. */
+  /** The server closes a connection, a busy one if there is one. */
   async #cut({ run, child }: Member): Promise<boolean> {
     const { logEnd } = await postgresMoment(this.#url, child.pid!)
     const at = Date.now()
@@ -247,15 +247,15 @@ class Storm {
     return true
   }
 
-  /** Beside all other faults: a process is stopped until others have taken over, then goes on as if nothing were. */
+  /** Concurrent with all other faults: pauses a process until others have taken over, then continues it. */
   async #pauses(): Promise<void> {
     for (let done = 0; done < this.#options.pauses; ) {
       await pause(this.#random.between(300, 1_000))
       const member = await this.#victim().catch(() => null)
       if (member === null) continue
       const moment = await postgresMoment(this.#url, member.child.pid!)
-      if (!this.#crowd.lives(member.slot)) continue
-      const stopped = this.#crowd.stop(member, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX))
+      if (!this.#group.isAlive(member.slot)) continue
+      const stopped = this.#group.stop(member, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX))
       this.#ledger.write({ type: 'process_paused', run: member.run, ...moment })
       await stopped
       done += 1
@@ -263,15 +263,15 @@ class Storm {
     }
   }
 
-  /** Notes when the machine holds the store up, which is nobody's fault here. */
+  /** Records when the machine delays the store, which is not Wakeful's fault. */
   async #probe(): Promise<void> {
     await ask(this.#url, 'CREATE TABLE chaos_probe (at bigint)')
     while (!this.#isOver) {
       const at = Date.now()
       await ask(this.#url, 'INSERT INTO chaos_probe VALUES ($1)', [at]).catch(() => {})
-      const tookMs = Date.now() - at
-      const stall = { what: 'stall', run: 0, at, lastsMs: tookMs + 5_000, logEnd: 0, inFlight: 0 } as const
-      if (tookMs > STALL_MS) this.#break(stall)
+      const elapsedMs = Date.now() - at
+      const stall = { what: 'stall', run: 0, at, lastsMs: elapsedMs + 5_000, logEnd: 0, inFlight: 0 } as const
+      if (elapsedMs > STALL_MS) this.#break(stall)
       await pause(PROBE_MS)
     }
   }

@@ -3,29 +3,29 @@ import { open, type Wakeful, WakefulError } from '../../../src/index.ts'
 import { Random } from '../../random.ts'
 import { leaveWithParent } from '../leave-with-parent.ts'
 import { Ledger } from '../ledger.ts'
-import { type Bench, handleAll, Workload } from '../workload.ts'
+import { handleAll, Workload, type WorkloadEnvironment } from '../workload.ts'
 
-/** What one process of a campaign is told. */
+/** The settings of one process of a campaign. */
 export interface ChildConfig {
   readonly url: string
   readonly ledgerPath: string
   readonly run: number
-  /** Which of the campaign's processes this is; keys belong to a slot. */
+  /** The slot of this process in the campaign. Keys belong to a slot. */
   readonly slot: number
   readonly seed: number
   readonly grace: string
-  /** What the true clock reads beyond the monotonic one, which all processes of a machine share. */
+  /** The offset of true time from the monotonic clock, which all processes of a machine share. */
   readonly offsetMs: number
 }
 
-/** A pause of the event loop that may cost a beat its lease. */
+/** A pause of the event loop that may cost a process its lease. */
 const STALL_MS = 1_000
 
 const config = JSON.parse(process.argv[2]!) as ChildConfig
 const { run } = config
 const ledger = new Ledger(config.ledgerPath)
 const now = () => Math.floor(Number(process.hrtime.bigint() / 1_000n) / 1_000 + config.offsetMs)
-const bench: Bench = {
+const environment: WorkloadEnvironment = {
   now,
   effect: (tx, occurrenceId) =>
     (tx as pg.PoolClient).query('INSERT INTO chaos_effects (occurrence, run) VALUES ($1, $2)', [
@@ -34,9 +34,9 @@ const bench: Bench = {
     ]),
   isOutage: (thrown) => thrown instanceof WakefulError && thrown.code === 'store_unavailable',
 }
-const trouble = (what: string) => (thrown: unknown) => {
+const recordError = (what: string) => (thrown: unknown) => {
   const text = `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`
-  ledger.write({ type: bench.isOutage(thrown) ? 'unavailable' : 'error', run, text })
+  ledger.write({ type: environment.isOutage(thrown) ? 'unavailable' : 'error', run, text })
 }
 process.on('uncaughtException', (thrown) => {
   ledger.write({ type: 'error', run, text: `uncaught: ${thrown.stack}` })
@@ -45,7 +45,7 @@ process.on('uncaughtException', (thrown) => {
 
 leaveWithParent()
 
-/** As whoever supervises a process would: while the server is down, it is started again. */
+/** Acts as a supervisor: restarts the process while the server is down. */
 async function started(): Promise<Wakeful> {
   for (;;) {
     const url = `${config.url}?application_name=run-${process.pid}`
@@ -53,16 +53,16 @@ async function started(): Promise<Wakeful> {
     try {
       wakeful = await open(url, {
         grace: config.grace,
-        // Few hands, so that some of what was taken waits and has not begun when the kill comes.
+        // Few slots, so that some claimed timers have not begun when the kill comes.
         concurrency: 12,
-        onError: trouble('engine'),
+        onError: recordError('engine'),
       })
-      handleAll(wakeful, ledger, run, bench)
+      handleAll(wakeful, ledger, run, environment)
       await wakeful.start()
       return wakeful
     } catch (thrown) {
-      trouble('open')(thrown)
-      if (!bench.isOutage(thrown)) throw thrown
+      recordError('open')(thrown)
+      if (!environment.isOutage(thrown)) throw thrown
       await wakeful?.close().catch(() => {})
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
@@ -79,15 +79,15 @@ const watching = setInterval(() => {
   lastAt = now()
 }, 100)
 
-const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
-const working = workload.go().catch(trouble('call'))
-// Told to end: every caller must have its answer, and nothing may keep it from closing.
+const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, environment)
+const working = workload.go().catch(recordError('call'))
+// On SIGTERM, every caller must get its answer, and nothing may prevent the close.
 process.on('SIGUSR2', () => {
   workload.stop()
   void working.then(() => console.log('quiet'))
 })
 process.on('SIGTERM', () => void end())
-// Not before: a signal that nobody listens for would end it, and no ledger would tell of that.
+// Not earlier: an unhandled signal would end the process without a trace in the ledger.
 console.log('ready')
 
 async function end(): Promise<void> {

@@ -7,10 +7,10 @@ const HOUR_S = 3_600
 const INSTALL =
   'moving the clock of one process needs libfaketime (Debian: apt-get install -y faketime) or a C compiler (apt-get install -y gcc libc6-dev)'
 
-/** Where Debian, Red Hat and others put the library. */
+/** Where Debian, Red Hat and others install the library. */
 const LIBRARIES = ['/usr/lib/*/faketime/libfaketime.so.1', '/usr/lib*/faketime/libfaketime.so.1']
 
-/** The same for where there is only a compiler: the wall clock is moved, the monotonic one is not. */
+/** A replacement if there is only a compiler: it shifts the wall clock, not the monotonic one. */
 const SHIM = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -36,12 +36,12 @@ time_t time(time_t *at) { struct timespec now; clock_gettime(CLOCK_REALTIME, &no
 
 /** A way to run a process whose wall clock is wrong by an hour. */
 export interface ClockShift {
-  /** The environment of a process that thinks it is an hour later, or earlier. */
+  /** The environment of a process whose wall clock is an hour ahead or behind. */
   env(direction: 1 | -1): Record<string, string>
   close(): void
 }
 
-/** Finds such a way, and proves that it works; throws with what to install where there is none. */
+/** Finds such a way and checks that it works. Throws with what to install if there is none. */
 export function clockShift(): ClockShift {
   const shift = shiftBy(LIBRARIES.flatMap((pattern) => globSync(pattern)).find((path) => existsSync(path)))
   for (const direction of [1, -1] as const) {

@@ -5,7 +5,7 @@ import { openPostgres } from '../../../src/stores/postgres/index.ts'
 import { testDatabase } from '../../postgres/database.ts'
 import { Wire } from './wire.ts'
 
-/** Faults that the campaign found, each alone. */
+/** Bugs that the campaign found, each tested alone. */
 const { url, client } = testDatabase()
 async function opened(through: string, onError: (thrown: unknown) => void = () => {}): Promise<Wakeful> {
   return open(through, { onError, drain: '1s' })
@@ -33,7 +33,7 @@ test('a connection that breaks while a handler uses it fails that attempt, not t
       const tx = fire.tx as { query(text: string): Promise<{ rows: { pid: number }[] }> }
       const { rows } = await tx.query('SELECT pg_backend_pid() AS pid')
       await client.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid])
-      // Long enough for the news to come while no statement is under way.
+      // Long enough for the notice to arrive while no statement is running.
       await until(async () => {
         const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [
           rows[0]!.pid,
@@ -51,9 +51,9 @@ test('a connection that breaks while a handler uses it fails that attempt, not t
   await wakeful.close()
 })
 
-test('a shard that somebody holds is passed over: what is due elsewhere fires', async () => {
-  const troubles: unknown[] = []
-  const wakeful = await opened(url, (thrown) => troubles.push(thrown))
+test('a locked shard is skipped: due alarms in other shards fire', async () => {
+  const errors: unknown[] = []
+  const wakeful = await opened(url, (thrown) => errors.push(thrown))
   const fired = new Set<string>()
   wakeful.handle('work', (fire) => void fired.add(fire.alarm.id))
   await wakeful.start()
@@ -63,13 +63,13 @@ test('a shard that somebody holds is passed over: what is due elsewhere fires', 
   )
   try {
     await wakeful.setMany(Array.from({ length: 400 }, () => ({ when: new Date(), target: 'work' })))
-    // All but those of one shard of sixty-four.
+    // All but those of one of sixty-four shards.
     await until(() => fired.size > 300)
   } finally {
     await client.query('COMMIT')
   }
   await until(() => fired.size === 400)
-  expect(troubles).toEqual([])
+  expect(errors).toEqual([])
   await wakeful.close()
 })
 
@@ -83,7 +83,7 @@ test.concurrent('a half-open connection is noticed: what was asked for over it i
   const first = await wakeful.set(new Date(), { target: 'work' })
   expect(await frozen).toBe(true)
   await until(() => starts.length > 0)
-  // The answer to a take's own commit is lost too: its flight is nobody's, and goes.
+  // The answer to the claim's commit is lost too: its batch is unknown to the process and is removed.
   const again = wire.freezeNext('commit', 10_000)
   const second = await wakeful.setMany(
     Array.from({ length: 20 }, () => ({ when: new Date(), target: 'work' })),
@@ -105,34 +105,34 @@ test.concurrent('closes although every connection is half open', async () => {
   wakeful.handle('work', () => {})
   await wakeful.start()
   wire.sever()
-  // What cannot be given back is left to whoever takes over when the lease ends.
+  // What cannot be released is taken over when the lease ends.
   await wakeful
     .close()
     .catch((thrown: unknown) => expect(thrown).toMatchObject({ code: 'store_unavailable' }))
 })
 
-test('a connection that is made again listens again: what another process sets is heard', async () => {
-  // No beat comes to the rescue.
+test('a restored connection listens again: notices of other processes arrive', async () => {
+  // No heartbeat helps.
   const long = { clock: systemClock, heartbeatMs: 600_000, leaseMs: 1_800_000 }
   const ears = await openPostgres({ url: `${url}?application_name=ears`, ...long })
   const other = await opened(url)
-  let heard = 0
+  let notices = 0
   ears.onChange(() => {
-    heard += 1
+    notices += 1
   })
-  await until(() => heard > 0)
-  const before = heard
+  await until(() => notices > 0)
+  const before = notices
   await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'ears' AND query LIKE 'LISTEN%'`)
-  // It says itself that it listens again.
-  await until(() => heard > before)
+  // The process reports that it listens again.
+  await until(() => notices > before)
   await until(async () => {
     const { rowCount } = await client.query(`SELECT 1 FROM pg_stat_activity
       WHERE application_name = 'ears' AND query LIKE 'LISTEN%' AND state = 'idle'`)
     return rowCount === 1
   })
-  const afterwards = heard
+  const afterwards = notices
   await other.set({ delay: '1s' }, { target: 'work' })
-  await until(() => heard > afterwards)
+  await until(() => notices > afterwards)
   await Promise.all([ears.close(), other.close()])
 })

@@ -4,18 +4,18 @@ import { CROWD, type Manner, TENANTS } from './fairness.ts'
 const [url = '', perSecond = '30', seconds = '20', manner = 'hang'] = process.argv.slice(2)
 const STEP_MS = 100
 const AHEAD_MS = 1_000
-/** What comes before the loop has met the crowd, and before the code is warm, is not counted. */
+/** The warm-up, before the loop has met the crowd, is not counted. */
 const WARM_MS = 4_000
 const DRAIN_MS_MAX = 20_000
 
-/** What the crowd's handler does with its alarms. */
+/** What the crowd's handler does. */
 const MANNERS: Readonly<Record<Manner, () => Promise<void>>> = {
   hang: () => new Promise(() => {}),
   fail: () => Promise.reject(new Error('refused')),
   slow: () => new Promise((resolve) => setTimeout(resolve, 50)),
 }
 
-/** A process of its own with default settings: sets and fires for its tenants, and says how late each of theirs was. */
+/** A process with default settings: it sets and fires for its tenants, and reports the lateness of each alarm. */
 const wakeful = await open(url, { drain: '0s' })
 const countedFrom = Date.now() + WARM_MS
 const lateMs: number[] = []
@@ -36,7 +36,7 @@ const startedAt = Date.now()
 const stepsPerSecond = 1_000 / STEP_MS
 let set = 0
 for (let step = 0; step < (WARM_MS / 1_000 + Number(seconds)) * stepsPerSecond; step++) {
-  // A machine that cannot set them at this rate sets them later, not too late.
+  // A machine that is too slow for this rate sets them later, and that is not counted as late.
   const from = Math.max(startedAt + step * STEP_MS, Date.now()) + AHEAD_MS
   const each =
     Math.round(((step + 1) * Number(perSecond)) / stepsPerSecond) -
@@ -49,7 +49,7 @@ for (let step = 0; step < (WARM_MS / 1_000 + Number(seconds)) * stepsPerSecond; 
   set += each * tenants.length
   await sleep(startedAt + (step + 1) * STEP_MS - Date.now())
 }
-// Another process may fire what was set here: this one ends when nothing comes any more.
+// Another process may fire what was set here. This one ends when nothing fires any more.
 const end = Date.now() + DRAIN_MS_MAX
 for (let before = -1; fired > before && Date.now() < end; ) {
   before = fired

@@ -7,32 +7,32 @@ import { copyRows, moveSequences, withoutIndexes } from '../../postgres/copies.t
 
 const PROCESS = fileURLToPath(new URL('./fairness-process.ts', import.meta.url))
 
-/** The tenant that has everything due, and the target of its alarms. */
+/** The tenant with the backlog, and the target of its alarms. */
 export const CROWD = 'crowd'
-/** Those whose alarms come at a steady rate; some before it and some behind it in the order of their names. */
+/** The tenants whose alarms come at a steady rate, some before and some after it in name order. */
 export const TENANTS: readonly string[] = ['a', 'b', 'c', 'd', 'e', 'p', 'q', 'r', 's', 't']
 
-/** What the crowd's handlers do: never end, fail at once, or take their time. */
+/** What the crowd's handlers do: hang, fail at once, or take some time. */
 export type Manner = 'hang' | 'fail' | 'slow'
 
-/** How the crowd is made. */
+/** How the backlog is made. */
 export interface CrowdOptions {
   readonly alarms: number
   readonly priority?: number
-  /** How many shards they are spread over; all where it is not said. */
+  /** How many shards it is spread over; all by default. */
   readonly shards?: number
 }
 
 /** How a phase is run. */
 export interface PhaseOptions {
   readonly seconds: number
-  /** Of each tenant, in all processes together. */
+  /** Per tenant, in all processes together. */
   readonly perSecond: number
   readonly processes: number
   readonly manner: Manner
 }
 
-/** How late the tenants' alarms were, in milliseconds, with how many of them and of the crowd's fired. */
+/** The lateness of the tenants' alarms in milliseconds, and how many of theirs and the crowd's fired. */
 export interface Phase {
   readonly p50: number
   readonly p99: number
@@ -42,7 +42,7 @@ export interface Phase {
   readonly crowded: number
 }
 
-/** Fires at a steady rate for ten tenants in processes of their own, beside whatever the database holds. */
+/** Fires at a steady rate for ten tenants in separate processes, beside whatever is in the database. */
 async function phase(url: string, options: PhaseOptions): Promise<Phase> {
   const { seconds, perSecond, processes, manner } = options
   const args = [PROCESS, url, perSecond / processes, seconds, manner].map(String)
@@ -51,9 +51,9 @@ async function phase(url: string, options: PhaseOptions): Promise<Phase> {
       promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 }),
     ),
   )
-  const told = runs.map(({ stdout }) => JSON.parse(stdout) as Told)
-  const late = told.flatMap(({ lateMs }) => lateMs).sort((a, b) => a - b)
-  const sum = (of: (each: Told) => number) => told.reduce((all, each) => all + of(each), 0)
+  const reports = runs.map(({ stdout }) => JSON.parse(stdout) as TenantReport)
+  const late = reports.flatMap(({ lateMs }) => lateMs).sort((a, b) => a - b)
+  const sum = (of: (each: TenantReport) => number) => reports.reduce((all, each) => all + of(each), 0)
   const at = (part: number) => late[Math.min(late.length - 1, Math.floor(late.length * part))]!
   return {
     p50: at(0.5),
@@ -65,14 +65,14 @@ async function phase(url: string, options: PhaseOptions): Promise<Phase> {
   }
 }
 
-interface Told {
+interface TenantReport {
   readonly lateMs: readonly number[]
   readonly set: number
   readonly fired: number
   readonly crowded: number
 }
 
-/** Makes the crowd: copies of an alarm that the library has set, all of them due since a minute at most. */
+/** Creates the backlog: copies of one alarm set by the library, all due within the last minute. */
 async function fillCrowd(url: string, options: CrowdOptions): Promise<void> {
   const { alarms, priority = 0, shards = 1_000 } = options
   const wakeful = await open(url)
@@ -105,7 +105,7 @@ async function fillCrowd(url: string, options: CrowdOptions): Promise<void> {
   }
 }
 
-/** What is tried: how the crowd behaves and where it is, and how many processes there are. */
+/** The cases: what the handlers do, where the backlog is, and the number of processes. */
 const CASES: Readonly<Record<string, Partial<CrowdOptions & PhaseOptions>>> = {
   hang: {},
   'hang, two processes': { processes: 2 },
@@ -114,10 +114,10 @@ const CASES: Readonly<Record<string, Partial<CrowdOptions & PhaseOptions>>> = {
   'hang, all in one shard': { shards: 1 },
   'hang, higher priority': { priority: 9 },
 }
-/** Those of the promise: a tenant whose handlers hang leaves the others' 99th percentile within twice what it was. */
+/** The promised cases: with a tenant whose handlers hang, the others' 99th percentile at most doubles. */
 const RATIO_MAX = 2
 
-/** How late ten tenants are without a crowd and with it, by turns, in each case; and what of it is too late. */
+/** The lateness of ten tenants without and with the backlog, alternately, in each case; and which is too late. */
 export async function fairness(
   fresh: (name: string) => Promise<string>,
   { alarms, seconds, rounds }: { readonly alarms: number; readonly seconds: number; readonly rounds: number },

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { open, type Wakeful } from '../../../src/index.ts'
 
-/** What idle processes sent to the server, by the server's own log of statements. */
+/** What idle processes sent to the server, by the server's statement log. */
 export interface Idle {
   readonly processes: number
   readonly seconds: number
   /** Of the process that sent the most. */
   readonly perSecond: number
-  /** Every statement that was not a heartbeat. */
+  /** All statements other than heartbeats. */
   readonly others: readonly string[]
 }
 
-/** The settings of a server whose log tells who sent which statement, of databases that ask for it. */
+/** Settings of a server that logs statements with their sender, for databases that request it. */
 export const STATEMENT_LOG = ['log_min_messages=log', 'log_line_prefix=<%a> ']
 
-/** After the first beats nothing changes hands any more. */
+/** After the first heartbeats no shard changes its holder. */
 const WARM_MS = 6_000
 
-/** Lets processes do nothing for a while, with alarms far away, and counts what they say to the server. */
+/** Runs idle processes with only distant alarms, and counts their statements. */
 export async function idle(url: string, logPath: string, seconds: number, processes = 2): Promise<Idle> {
   const all: Wakeful[] = []
   try {
@@ -31,8 +31,8 @@ export async function idle(url: string, logPath: string, seconds: number, proces
     await sleep(WARM_MS)
     const before = readFileSync(logPath, 'utf8').length
     await sleep(seconds * 1_000)
-    const said = readFileSync(logPath, 'utf8').slice(before)
-    const lines = said.split('\n').filter((line) => /^<idler-\d+> LOG: {2}(?:statement|execute)/.test(line))
+    const logged = readFileSync(logPath, 'utf8').slice(before)
+    const lines = logged.split('\n').filter((line) => /^<idler-\d+> LOG: {2}(?:statement|execute)/.test(line))
     const counts = Map.groupBy(lines, (line) => line.slice(0, line.indexOf('>')))
     const most = Math.max(0, ...[...counts.values()].map((each) => each.length))
     return {

@@ -3,36 +3,36 @@ import pg from 'pg'
 import { open, type Wakeful } from '../../../src/index.ts'
 import { Random } from '../../random.ts'
 
-/** How a log is written while it is read. */
+/** How the log is written while it is read. */
 export interface LogReadersOptions {
   readonly url: string
   readonly events: number
   readonly seed: number
   readonly writers?: number
   readonly perTransactionMax: number
-  /** For how long the one long transaction stays open. */
+  /** How long the one long transaction stays open. */
   readonly longMs: number
 }
 
-/** What its readers came to. */
+/** What the readers got. */
 export interface LogReadersResult {
   readonly written: number
   readonly rolledBack: number
-  /** Events that were written and never read, by each reader. */
+  /** Events that were written but never read, by reader. */
   readonly missed: readonly number[]
   readonly readTwice: readonly number[]
-  /** Pairs that were committed in another order than that of their numbers: without any, nothing is proved. */
+  /** Commits out of the order of their numbers: without any, the test proves nothing. */
   readonly commitsOutOfOrder: number
 }
 
-const HELD_MS_MAX = 500
+const OPEN_MS_MAX = 500
 const APPEND = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, at, data)
   SELECT 'w' || $1 || '-' || n, 'default', '', 'app.noted', 'caught', 1, '{}' FROM generate_series(1, $2::int) AS n
   RETURNING seq::float8 AS seq`
 
 /**
- * Writers whose transactions stay open for up to half a second, some of them rolled back, and one for much longer, while
- * two readers follow the log by its cursor: numbers are given out in another order than they are committed in.
+ * Writers keep transactions open for up to half a second, roll some of them back, and keep one open for much longer,
+ * while two readers follow the log by cursor. So numbers are not committed in order.
  */
 export async function logReaders(options: LogReadersOptions): Promise<LogReadersResult> {
   const wakeful = await open(options.url)
@@ -86,9 +86,9 @@ class Writing {
     }
   }
 
-  async #long(heldMs: number): Promise<void> {
+  async #long(openMs: number): Promise<void> {
     const client = await connected(this.#options.url)
-    await this.#transaction(client, 10, heldMs, false)
+    await this.#transaction(client, 10, openMs, false)
     await client.end()
   }
 
@@ -97,16 +97,16 @@ class Writing {
     for (let written = 0; written < events; ) {
       const count = Math.min(events - written, this.#random.between(1, this.#options.perTransactionMax))
       const isUndone = this.#random.chance(0.1)
-      await this.#transaction(client, count, this.#random.between(0, HELD_MS_MAX), isUndone)
+      await this.#transaction(client, count, this.#random.between(0, OPEN_MS_MAX), isUndone)
       if (!isUndone) written += count
     }
     await client.end()
   }
 
-  async #transaction(client: pg.Client, count: number, heldMs: number, isUndone: boolean): Promise<void> {
+  async #transaction(client: pg.Client, count: number, openMs: number, isUndone: boolean): Promise<void> {
     await client.query('BEGIN')
     const { rows } = await client.query<{ seq: number }>(APPEND, [randomUUID(), count])
-    await new Promise((resolve) => setTimeout(resolve, heldMs))
+    await new Promise((resolve) => setTimeout(resolve, openMs))
     await client.query(isUndone ? 'ROLLBACK' : 'COMMIT')
     if (isUndone) this.rolledBack += count
     if (isUndone) return
@@ -116,7 +116,7 @@ class Writing {
   }
 }
 
-/** Reads to the end again and again, each time from where it had come to. */
+/** Repeatedly reads to the end, each time from its last position. */
 class Reader {
   readonly wakeful: Wakeful
   readonly seen = new Set<string>()

@@ -1,23 +1,23 @@
 import { startPostgres } from '../../postgres/server.ts'
 import { ask } from '../postgres-evidence.ts'
 import { fairness } from './fairness.ts'
-import { heldSnapshot } from './held-snapshot.ts'
 import { idle, STATEMENT_LOG } from './idle.ts'
 import { logReaders } from './log-readers.ts'
+import { openSnapshot } from './open-snapshot.ts'
 import { cutOff, spreads, takeovers } from './ownership.ts'
 import { together } from './together.ts'
 
-/** Where a measure is made. */
+/** The environment of a measure. */
 interface Place {
   readonly url: string
   readonly port: number
   readonly logPath: string
   readonly seed: number
-  /** Makes another database on the same server, and answers its URL. */
+  /** Creates another database on the same server and returns its URL. */
   readonly fresh: (name: string) => Promise<string>
 }
 
-/** The long forms; each answers what it found and what of it is wrong. */
+/** The long forms. Each returns its figures and what is wrong with them. */
 const MEASURES: Readonly<
   Record<string, (place: Place) => Promise<{ found: object; wrong: readonly string[] }>>
 > = {
@@ -31,7 +31,7 @@ const MEASURES: Readonly<
     const onSecond = (second: number, medianMs: number, worstMs: number) => {
       if (second % 20 === 0) console.log(`  ${second} s: median ${medianMs} ms late, worst ${worstMs} ms`)
     }
-    const found = await heldSnapshot({ url, seconds: 300, perSecond: 300, onSecond })
+    const found = await openSnapshot({ url, seconds: 300, perSecond: 300, onSecond })
     const isRight = found.fired === found.set && found.worstMedian < 1_000
     return { found, wrong: isRight ? [] : ['the backlog came to a second or more'] }
   },
@@ -70,7 +70,7 @@ const MEASURES: Readonly<
   },
 }
 
-/** Makes one of these measures, or all, on a server of its own. */
+/** Runs one of these measures, or all, on a new server. */
 export async function measure(name: string, seed: number): Promise<void> {
   const names = name === 'all' ? Object.keys(MEASURES) : [name]
   const server = await startPostgres(STATEMENT_LOG)

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { open, type Wakeful } from '../../../src/index.ts'
 import { ask } from '../postgres-evidence.ts'
-import { within } from './crowd.ts'
+import { within } from './process-group.ts'
 import { Wire } from './wire.ts'
 
 const BYSTANDER = fileURLToPath(new URL('./bystander.ts', import.meta.url))
 const SHARDS = 64
 const WAIT_MS_MAX = 120_000
 
-/** How many shards of the pool of handlers each process has, the most first. */
+/** How many shards of the handlers' pool each process holds, the most first. */
 async function shares(url: string): Promise<number[]> {
   const rows = await ask<{ count: string }>(
     url,
@@ -19,25 +19,25 @@ async function shares(url: string): Promise<number[]> {
   return rows.map(({ count }) => Number(count)).sort((a, b) => b - a)
 }
 
-/** Whether all shards have owners, so many, and none has two more than another. */
+/** Whether all shards are held by this many processes, differing by at most one shard. */
 function isEven(counts: readonly number[], processes: number): boolean {
   const sum = counts.reduce((all, count) => all + count, 0)
   return counts.length === processes && sum === SHARDS && counts[0]! - counts.at(-1)! <= 1
 }
 
-/** Waits until the shards are spread evenly over so many; answers how long it took, and throws with what is where. */
+/** Waits until the shards are spread evenly. Returns how long it took; throws with the distribution on timeout. */
 async function untilEven(url: string, processes: number): Promise<number> {
   const startedAt = performance.now()
   for (;;) {
     const counts = await shares(url)
     if (isEven(counts, processes)) return performance.now() - startedAt
     if (performance.now() - startedAt > WAIT_MS_MAX)
-      throw new Error(`${SHARDS} shards over ${processes} processes came to ${counts.join(', ')}`)
+      throw new Error(`${SHARDS} shards over ${processes} processes were distributed as ${counts.join(', ')}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
-/** A process beside this one; `once` lets it end by itself. */
+/** A separate process; `once` lets it end by itself. */
 export async function bystander(url: string, mode?: 'once'): Promise<ChildProcess> {
   const args = [BYSTANDER, url, ...(mode === undefined ? [] : [mode])]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -45,13 +45,13 @@ export async function bystander(url: string, mode?: 'once'): Promise<ChildProces
   return child
 }
 
-/** How long it took until shards had owners again: after a crash of one process, and after one closed. */
+/** How long it took until the shards were held again: after a crash, and after a close. */
 export interface Takeovers {
   readonly crashMs: number
   readonly closeMs: number
 }
 
-/** Kills one of two owners, then closes one of two. */
+/** Kills one of two processes, then closes one of two. */
 export async function takeovers(url: string): Promise<Takeovers> {
   const survivor = await started(url)
   try {
@@ -70,7 +70,7 @@ export async function takeovers(url: string): Promise<Takeovers> {
   }
 }
 
-/** How long it took until the shards were spread evenly over one process more, and then over one less. */
+/** How long it took until the shards were spread evenly after one process joined, and after one left. */
 export async function spreads(
   url: string,
   processes: number,
@@ -92,16 +92,16 @@ export async function spreads(
   return { joinMs, leaveMs }
 }
 
-/** What an owner did that was cut off from the database in the midst of its work. */
+/** What a process did that was cut off from the database during its work. */
 export interface CutOff {
-  /** Deliveries it began after the cut: there must be some, and some must be left, or nothing is proved. */
+  /** Deliveries it began after the cut. There must be some, and some must be left, or the test proves nothing. */
   readonly startedAfter: number
   readonly left: number
   /** Deliveries it began after its lease had ended by the database's clock. */
   readonly startedTooLate: number
 }
 
-/** Cuts an owner off while much of what it has taken waits for a free hand. */
+/** Cuts a process off while many claimed timers wait for a free slot. */
 export async function cutOff(url: string, port: number): Promise<CutOff> {
   const wire = await Wire.start(port)
   const through = new URL(url)
@@ -114,7 +114,7 @@ export async function cutOff(url: string, port: number): Promise<CutOff> {
   wakeful.handle('work', async ({ payload }) => {
     if (payload === 'warm') warmed += 1
     else starts.push(Date.now())
-    // Quick at first, so that it takes many ahead.
+    // Quick at first, so that it claims many ahead.
     if (payload !== 'warm') await new Promise((resolve) => setTimeout(resolve, isCut ? 150 : 100))
   })
   const set = (count: number, payload: string) =>

@@ -15,10 +15,10 @@ function campaign(faults: Readonly<Record<string, number>>, ...more: readonly st
 
 const KILLS = campaign({ kills: 5 }, '--true-clocks')
 
-/** Faults in the PostgreSQL store, or in the engine above it, that the campaign or one of its short forms must find. */
+/** Bugs in the PostgreSQL store or the engine that the campaign or one of its short forms must find. */
 export const POSTGRES_PLANTED: readonly Planted[] = [
   {
-    bug: 'a settle asks neither for its epoch nor for the version it was taken at',
+    bug: 'a settle checks neither its epoch nor the claimed version',
     edits: [
       {
         file: `${STORE}/claims/settle.ts`,
@@ -35,7 +35,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { campaign: campaign({ pauses: 5 }, '--true-clocks'), breaches: ['former_owner'] },
   },
   {
-    bug: 'a connection that is made again does not listen again',
+    bug: 'a restored connection does not listen again',
     edits: [
       {
         file: 'src/stores/sharded/listener.ts',
@@ -67,7 +67,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { test: 'a reader by cursor misses no event', file: `${TESTS}/processes.test.ts` },
   },
   {
-    bug: 'a takeover does not look at what was in flight',
+    bug: 'a takeover does not recover what was in flight',
     edits: [
       {
         file: `${STORE}/claims/settle.ts`,
@@ -106,7 +106,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { campaign: campaign({ kills: 1 }, '--true-clocks'), breaches: ['duplicate'] },
   },
   {
-    bug: 'a cancel looks at no flights',
+    bug: 'a cancel does not check in-flight batches',
     edits: [
       {
         file: `${STORE}/rows/locks.ts`,
@@ -131,7 +131,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { campaign: campaign({ kills: 8 }, '--true-clocks'), breaches: ['effect'] },
   },
   {
-    bug: 'the wall clock of the process is believed',
+    bug: 'the wall clock of the process is trusted',
     edits: [
       {
         file: 'src/stores/sharded/database-clock.ts',
@@ -142,7 +142,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { campaign: campaign({ kills: 2 }), breaches: ['early', 'lost', 'pending'] },
   },
   {
-    bug: 'a look has no lower bound',
+    bug: 'a scan has no lower bound',
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
@@ -150,10 +150,10 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
         to: 'return shard < 0 ? this.#bounds.get(shard)! : START',
       },
     ],
-    by: { test: 'a snapshot that is held open', file: `${TESTS}/processes.test.ts` },
+    by: { test: 'a snapshot that stays open', file: `${TESTS}/processes.test.ts` },
   },
   {
-    bug: 'an owner starts deliveries after its lease has ended',
+    bug: 'a process starts deliveries after its lease has ended',
     edits: [
       {
         file: 'src/engine/leases.ts',
@@ -161,6 +161,6 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
         to: "return 'yes'",
       },
     ],
-    by: { test: 'an owner that is cut off', file: `${TESTS}/processes.test.ts` },
+    by: { test: 'a process that is cut off', file: `${TESTS}/processes.test.ts` },
   },
 ]

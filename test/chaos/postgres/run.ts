@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { postgresCampaign } from './campaign.ts'
 import { measure } from './measures.ts'
 
-/** The long form of the crash test on PostgreSQL; its options are in ../run.ts. */
+/** The long form of the crash test on PostgreSQL. Its options are in ../run.ts. */
 export async function runPostgres(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -15,12 +15,12 @@ export async function runPostgres(args: string[]): Promise<void> {
       'half-opens': { type: 'string', default: '20' },
       pauses: { type: 'string', default: '50' },
       processes: { type: 'string', default: '3' },
-      /** Leaves the wall clock of every process as it is. */
+      /** Does not shift any wall clock. */
       'true-clocks': { type: 'boolean', default: false },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       /** Instead of the campaign: log, snapshot, ownership, fairness, idle, together, or all. */
       measure: { type: 'string' },
-      /** Keeps nothing, whatever is found. */
+      /** Keeps no files, even if something was found. */
       discard: { type: 'boolean', default: false },
     },
   })
@@ -38,18 +38,18 @@ export async function runPostgres(args: string[]): Promise<void> {
   }
   console.log(`chaos: --store postgres ${JSON.stringify(options)}`)
   const started = performance.now()
-  let saidAt = started
+  let printedAt = started
   const { violations, damage, figures } = await postgresCampaign({
     ...options,
     onFault: (text) => {
       const line = `  ${Math.round((performance.now() - started) / 1000)} s: ${text}`
       if (process.stdout.isTTY) process.stdout.write(`\r${line.padEnd(100)}`)
-      else if (performance.now() - saidAt > 10_000) {
-        saidAt = performance.now()
+      else if (performance.now() - printedAt > 10_000) {
+        printedAt = performance.now()
         console.log(line)
       }
     },
-    ...(!values.discard && { keep: (directory: string) => console.log(`\nkept for a look: ${directory}`) }),
+    ...(!values.discard && { keep: (directory: string) => console.log(`\nfiles kept in ${directory}`) }),
   })
   if (process.stdout.isTTY) process.stdout.write('\n')
   const of = (breach: string) => violations.filter((each) => each.breach === breach).length
@@ -72,7 +72,7 @@ export async function runPostgres(args: string[]): Promise<void> {
   const enough = figures.killsInFlight * 2 >= options.kills
   if (!enough)
     console.log(
-      `only ${figures.killsInFlight} of ${options.kills} kills hit work in flight: that proves too little`,
+      `only ${figures.killsInFlight} of ${options.kills} kills hit work in flight, which is too few`,
     )
   process.exitCode = violations.length === 0 && damage.length === 0 && enough ? 0 : 1
 }

@@ -6,12 +6,12 @@ import { bystander } from './ownership.ts'
 export interface Together {
   readonly failed: number
   readonly alarms: number
-  /** How often each migration was applied, and how many shards each pool has. */
+  /** How often each migration was applied, and the number of shards of each pool. */
   readonly migrations: readonly number[]
   readonly shards: readonly number[]
 }
 
-/** Lets processes open a database that has no tables yet, all at once; each sets an alarm. */
+/** Lets several processes open an empty database at once. Each sets an alarm. */
 export async function together(url: string, processes: number): Promise<Together> {
   const children = await Promise.allSettled(Array.from({ length: processes }, () => bystander(url, 'once')))
   let failed = 0

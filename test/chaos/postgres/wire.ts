@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** What a connection is frozen at: a request, the answer to one, the answer to a commit; or the one that listens, at once. */
+/** When a connection is frozen: at a request, at its answer, at the answer to a commit; or at once, if it listens. */
 export type FreezeAt = 'request' | 'answer' | 'commit' | 'listener'
 
 interface Link {
@@ -11,7 +11,7 @@ interface Link {
   frozen: boolean
 }
 
-/** A TCP proxy before PostgreSQL that can let connections go half open: it forwards nothing more and closes nothing. */
+/** A TCP proxy before PostgreSQL that can make connections half open: it stops forwarding and closes nothing. */
 export class Wire {
   readonly #target: number
   readonly #server: Server
@@ -35,7 +35,7 @@ export class Wire {
     return (this.#server.address() as { port: number }).port
   }
 
-  /** Freezes the next connection that does this; answers whether one did in time. */
+  /** Freezes the next connection that does this. Returns whether one did in time. */
   async freezeNext(at: FreezeAt, withinMs: number): Promise<boolean> {
     if (at === 'listener') return this.#freezeListener()
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -47,7 +47,7 @@ export class Wire {
     return isHit
   }
 
-  /** Lets every connection go half open, and new ones too: a network that is gone. */
+  /** Makes all connections half open, including new ones: a network that is gone. */
   sever(): void {
     this.#isSevered = true
     for (const link of this.#links) link.frozen = true
@@ -80,7 +80,7 @@ export class Wire {
     ] as const) {
       from.setNoDelay(true)
       from.on('error', () => {})
-      // Of a half-open connection neither side is told that the other is gone.
+      // Neither side of a half-open connection learns that the other is gone.
       from.on('end', () => !link.frozen && to.end())
       from.on('close', () => {
         if (!link.frozen) to.destroy()
@@ -102,14 +102,14 @@ export class Wire {
   }
 }
 
-/** How a server says that it is in no transaction. */
+/** The server's message for being in no transaction. */
 const IDLE = 'Z\0\0\0\u0005I'
 
 function isAt(at: FreezeAt, kind: 'request' | 'answer', data: Buffer): boolean {
-  return at === 'commit' ? kind === 'answer' && tellsCommit(data) : at === kind
+  return at === 'commit' ? kind === 'answer' && isCommitAnswer(data) : at === kind
 }
 
-/** A single statement that writes is a transaction by itself. */
-function tellsCommit(data: Buffer): boolean {
+/** A single statement that writes is its own transaction. */
+function isCommitAnswer(data: Buffer): boolean {
   return data.includes('COMMIT\0') || (data.includes('INSERT 0 ') && data.includes(IDLE))
 }

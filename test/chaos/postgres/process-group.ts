@@ -19,20 +19,20 @@ export interface Member {
   readonly ready: Promise<void>
 }
 
-/** What a crowd is made of. */
+/** Options of the processes. */
 export interface CrowdPorts {
   readonly ledgerPath: string
   readonly seed: number
   readonly random: Random
   readonly offsetMs: number
-  /** One before each slot's process; another's connections are not touched by what happens to it. */
+  /** A proxy for each slot's process, so that a fault of one does not affect the others. */
   readonly wires: readonly Wire[]
-  /** Moves the clock of the last slot's process, to and fro. */
+  /** Shifts the clock of the last slot's process, back and forth. */
   readonly shift: ClockShift | null
 }
 
-/** The processes of a campaign: one per slot, each of which is replaced when it has been killed. */
-export class Crowd {
+/** The processes of a campaign, one per slot. A killed one is replaced. */
+export class ProcessGroup {
   readonly #ports: CrowdPorts
   readonly #members: (Member | undefined)[] = []
   readonly #stopped = new Set<number>()
@@ -46,21 +46,21 @@ export class Crowd {
     return [...this.#ports.wires.keys()]
   }
 
-  /** Starts whoever is missing. */
+  /** Starts the missing processes. */
   fill(): void {
-    for (const slot of this.#slots) if (!this.lives(slot)) this.#members[slot] = this.#spawn(slot)
+    for (const slot of this.#slots) if (!this.isAlive(slot)) this.#members[slot] = this.#spawn(slot)
   }
 
-  /** A process that lives, is ready and is not stopped; null while there is none. */
-  async someone(): Promise<Member | null> {
-    const free = this.#slots.filter((slot) => this.lives(slot) && !this.#stopped.has(slot))
+  /** A process that is alive, ready and not paused; null if there is none. */
+  async anyReady(): Promise<Member | null> {
+    const free = this.#slots.filter((slot) => this.isAlive(slot) && !this.#stopped.has(slot))
     if (free.length === 0) return null
     const member = this.#members[free[this.#ports.random.between(0, free.length - 1)]!]!
     await within(READY_MS_MAX, `run ${member.run}`, member.ready)
-    return this.lives(member.slot) && !this.#stopped.has(member.slot) ? member : null
+    return this.isAlive(member.slot) && !this.#stopped.has(member.slot) ? member : null
   }
 
-  lives(slot: number): boolean {
+  isAlive(slot: number): boolean {
     const child = this.#members[slot]?.child
     return child !== undefined && child.exitCode === null && child.signalCode === null
   }
@@ -71,7 +71,7 @@ export class Crowd {
     await exited
   }
 
-  /** Stops a process for a while. */
+  /** Pauses a process for a while. */
   async stop({ child, slot }: Member, forMs: number): Promise<void> {
     this.#stopped.add(slot)
     child.kill('SIGSTOP')
@@ -80,14 +80,14 @@ export class Crowd {
     this.#stopped.delete(slot)
   }
 
-  /** Lets everyone stop setting alarms, and waits until all that was asked is answered; they go on firing. */
-  async quieten(): Promise<void> {
+  /** Stops all callers and waits until every call is answered. The processes continue to fire. */
+  async stopCallers(): Promise<void> {
     this.fill()
     await Promise.all(
       this.#members.map(async (member) => {
         const { run, child, ready } = member!
         await within(READY_MS_MAX, `run ${run}`, ready)
-        // One that ends instead has told its ledger why.
+        // A process that ended instead has recorded why.
         const quiet = Promise.race([once(child.stdout!, 'data'), once(child, 'exit')])
         child.kill('SIGUSR2')
         await within(QUIET_MS_MAX, `the last answer to run ${run}`, quiet)
@@ -95,11 +95,11 @@ export class Crowd {
     )
   }
 
-  /** Lets everyone close, and waits for it. */
+  /** Closes all processes. */
   async close(): Promise<void> {
     for (const member of this.#members) {
       const { child, run, slot } = member!
-      if (!this.lives(slot)) continue
+      if (!this.isAlive(slot)) continue
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
       await within(CLOSE_MS_MAX, `the close of run ${run}`, exited)
@@ -116,7 +116,7 @@ export class Crowd {
       run,
       slot,
       seed: seed + run * 7919,
-      // A short grace makes what a kill delayed a misfire, whose skipped runs must be in the log.
+      // With a short grace period, delays by kills cause misfires, whose skipped ranges must be in the log.
       grace: random.chance(0.3) ? '300ms' : '60s',
       offsetMs,
     }
@@ -133,13 +133,13 @@ export class Crowd {
     return { run, slot, child, ready }
   }
 
-  /** Ends what is left, however the campaign went. */
+  /** Ends the remaining processes, whatever happened. */
   end(): void {
     for (const member of this.#members) member?.child.kill('SIGKILL')
   }
 }
 
-/** Waits for a promise, but not for ever. */
+/** Waits for a promise, with a timeout. */
 export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -2,26 +2,26 @@ import pg from 'pg'
 import { open, type Wakeful } from '../../../src/index.ts'
 import { ask } from '../postgres-evidence.ts'
 
-/** How long a snapshot is held, and what is fired meanwhile. */
+/** How long a snapshot stays open, and what is fired meanwhile. */
 export interface HeldSnapshotOptions {
   readonly url: string
   readonly seconds: number
   readonly perSecond: number
-  /** Fired rows that are in the way from the start on, as if it had been held for long. */
+  /** Dead rows at the start, as if the snapshot had been open for long. */
   readonly deadRows?: number
   readonly onSecond?: (second: number, medianMs: number, worstMs: number) => void
 }
 
-/** How late what was fired was, in milliseconds. */
+/** The lateness in milliseconds. */
 export interface HeldSnapshotResult {
   readonly set: number
   readonly fired: number
   readonly p50: number
   readonly p99: number
   readonly worst: number
-  /** How long it took to set them all: more than was asked for where the machine was too slow for the rate. */
-  readonly tookMs: number
-  /** The worst of any second's medians, and those of the first and the last quarter: a backlog that grows shows there. */
+  /** How long it took to set them all: longer than requested if the machine was too slow. */
+  readonly elapsedMs: number
+  /** The worst median of any second, and those of the first and last quarter. A growing backlog shows there. */
   readonly worstMedian: number
   readonly firstMedian: number
   readonly lastMedian: number
@@ -32,8 +32,8 @@ const AHEAD_MS = 1_000
 const DRAIN_MS_MAX = 90_000
 const LONG_PAST = 1_500_000_000_000
 
-/** Fires at a steady rate while a transaction keeps every row that was fired since from being cleaned away (hazard 11). */
-export async function heldSnapshot(options: HeldSnapshotOptions): Promise<HeldSnapshotResult> {
+/** Fires at a steady rate while an open transaction prevents PostgreSQL from vacuuming fired rows. */
+export async function openSnapshot(options: HeldSnapshotOptions): Promise<HeldSnapshotResult> {
   const { url, seconds, perSecond } = options
   const wakeful = await open(url)
   const lateness: { readonly at: number; readonly lateMs: number }[] = []
@@ -51,10 +51,10 @@ export async function heldSnapshot(options: HeldSnapshotOptions): Promise<HeldSn
   const perStep = Math.round((perSecond * STEP_MS) / 1_000)
   let set = 0
   let told = 0
-  let tookMs = 0
+  let elapsedMs = 0
   try {
     for (let step = 0; step < (seconds * 1_000) / STEP_MS; step++) {
-      // A machine that cannot set them at this rate sets them later, not too late.
+      // A machine that is too slow for this rate sets them later, and that is not counted as late.
       const from = Math.max(startedAt + step * STEP_MS, Date.now()) + AHEAD_MS
       const items = Array.from({ length: perStep }, (_, i) => {
         return { when: new Date(from + Math.floor((i * STEP_MS) / perStep)), target: 'note' }
@@ -68,7 +68,7 @@ export async function heldSnapshot(options: HeldSnapshotOptions): Promise<HeldSn
       }
       await sleep(startedAt + (step + 1) * STEP_MS - Date.now())
     }
-    tookMs = Date.now() - startedAt
+    elapsedMs = Date.now() - startedAt
     const end = Date.now() + DRAIN_MS_MAX
     while (lateness.length < set && Date.now() < end) await sleep(50)
     await holder.query('COMMIT')
@@ -79,12 +79,12 @@ export async function heldSnapshot(options: HeldSnapshotOptions): Promise<HeldSn
   return {
     set,
     fired: lateness.length,
-    tookMs,
-    ...summary(lateness, startedAt + AHEAD_MS, Math.ceil(tookMs / 1_000)),
+    elapsedMs,
+    ...summary(lateness, startedAt + AHEAD_MS, Math.ceil(elapsedMs / 1_000)),
   }
 }
 
-/** Rows that were written and deleted since the snapshot: nobody sees them, and nobody may clean them away. */
+/** Dead rows since the snapshot, which cannot be vacuumed. */
 async function leaveDead(url: string, wakeful: Wakeful, count: number): Promise<void> {
   if (count === 0) return
   await wakeful.set({ delay: '1d' }, { target: 'note' })
@@ -98,7 +98,7 @@ async function leaveDead(url: string, wakeful: Wakeful, count: number): Promise<
     [LONG_PAST, count],
   )
   await ask(url, "DELETE FROM wakeful.timers WHERE tenant = 'dead'")
-  // As the server does by itself within a minute: plans that were made for an empty table are made anew.
+  // The server does this by itself within a minute: plans made for an empty table are replaced.
   await ask(url, 'ANALYZE')
 }
 
