@@ -24,7 +24,7 @@ function setBoth(seesThem: boolean) {
     writes += 1
     return Promise.reject(writes === 1 ? BROKEN : DUPLICATE)
   }
-  const shards = { know: async () => {} } as unknown as ShardMap
+  const shards = { ensure: async () => {} } as unknown as ShardMap
   const writers = new Writers(database, shards, new NextWakeCache(), write)
   const context = { now: 0, random: () => 0, newId: () => 'id' }
   return Promise.allSettled(
@@ -40,7 +40,7 @@ describe('a set whose answer was lost', () => {
     expect((await setBoth(true)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
   })
 
-  it('is open where nobody can look whether it is there: no caller is told that its row is wrong', async () => {
+  it('is unknown if it cannot be looked up: no caller gets an error about its row', async () => {
     const open = { status: 'rejected', reason: BROKEN }
     expect(await setBoth(false)).toEqual([open, open])
   })
