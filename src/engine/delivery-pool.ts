@@ -252,9 +252,9 @@ export class DeliveryPool implements Load {
     this.#ports.onEnded()
   }
 
-  #measure(tookMs: number): void {
+  #measure(durationMs: number): void {
     this.#averageMs =
-      this.#averageMs === null ? tookMs : this.#averageMs + (tookMs - this.#averageMs) * SMOOTHING
+      this.#averageMs === null ? durationMs : this.#averageMs + (durationMs - this.#averageMs) * SMOOTHING
   }
 }
 

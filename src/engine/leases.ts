@@ -29,7 +29,7 @@ export interface Renewed {
 export class Leases {
   readonly #ports: LeasePorts
   #leases: readonly Lease[] = []
-  #cancelBeat: (() => void) | null = null
+  #cancelNext: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
   #releasing = false
 
@@ -61,13 +61,13 @@ export class Leases {
   /** The heartbeat: renews the leases, takes over free shards, and schedules the next one. */
   heartbeat(): Promise<void> {
     const { clock, store } = this.#ports
-    this.#cancelBeat?.()
+    this.#cancelNext?.()
     this.#beating = this.#renew().finally(() => {
       // A drain may outlast the lease: heartbeats go on until the shards are given back.
       if (this.#releasing) return
       // Another heartbeat may have been asked for meanwhile: one chain of them is enough.
-      this.#cancelBeat?.()
-      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.heartbeat())
+      this.#cancelNext?.()
+      this.#cancelNext = clock.setTimer(store.heartbeatMs, () => void this.heartbeat())
     })
     return this.#beating
   }
@@ -75,9 +75,9 @@ export class Leases {
   /** Gives the shards back, and ends the heartbeat. */
   async release(): Promise<void> {
     this.#releasing = true
-    this.#cancelBeat?.()
+    this.#cancelNext?.()
     await this.#beating
-    this.#cancelBeat?.()
+    this.#cancelNext?.()
     const leases = this.#leases
     this.#leases = []
     try {

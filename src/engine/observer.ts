@@ -31,7 +31,7 @@ export interface Observer {
   /** No report came in time for one that was delivered. */
   reportOverdue(): void
   /** How long a settle took. */
-  settled(tookMs: number): void
+  settled(durationMs: number): void
   /** An alarm was set; within a caller's own transaction it may still be rolled back. */
   set(outcome: 'created' | 'replaced' | 'deduped'): void
   /** The store failed at this call. */

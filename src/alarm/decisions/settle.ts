@@ -123,7 +123,7 @@ function delivered(
   const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]
   if (awaits) {
     const wakeAt = Math.min(context.now + alarm.completionTimeoutMs, INSTANT_MAX)
-    return stayOpen(
+    return keepOpen(
       loaded,
       { ...openTimer(timer, startedAt), kind: 'report', wakeAt, delivered: true },
       { outcome, events },
@@ -153,7 +153,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
     const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
     const retry = parkedWhilePaused(alarm, { ...openTimer(timer, startedAt), kind: 'retry', wakeAt, attempt })
-    return stayOpen(loaded, retry, { outcome, events }, 'attempt_failed')
+    return keepOpen(loaded, retry, { outcome, events }, 'attempt_failed')
   }
   const result = `FAILED: ${error} (after ${attempt} attempts)`
   const outcome = { ...summary, completedAt: failure.endedAt, result }
@@ -250,7 +250,7 @@ interface Consequences {
 }
 
 /** The occurrence stays open (retrying, or awaiting its report), beside the alarm's next one. */
-function stayOpen(
+function keepOpen(
   loaded: LoadedTimer,
   open: NewTimer,
   consequences: Consequences,

@@ -32,7 +32,7 @@ function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {})
 }
 
 /** What a decision skips and fires, in short. */
-function told(decision: ReturnType<typeof triage>) {
+function summaryOf(decision: ReturnType<typeof triage>) {
   if (decision.kind === 'lookup') return { kind: 'lookup' }
   const skipped = decision.change?.events?.find(({ type }) => type === 'alarm.skipped')?.data
   const fires = decision.kind === 'fire' ? decision.timer.scheduledFor - NOW : undefined
@@ -51,14 +51,18 @@ describe('an occurrence whose take was never answered', () => {
   test('is not delivered once its alarm was moved', () => {
     const loaded = due({ delay: '1m' })
     const moved = { ...loaded, alarm: { ...loaded.alarm, generation: 2 } }
-    expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
+    expect(summaryOf(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
   })
 
   test('is not delivered once its alarm was cancelled', () => {
     const loaded = due({ every: '1m' })
     const cancelled = { ...loaded, alarm: { ...loaded.alarm, cancelledAt: NOW } }
     const ends = 'cancelled'
-    expect(told(triage(cancelled, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['cancelled', 1], ends })
+    expect(summaryOf(triage(cancelled, FACTS, at(MINUTE)))).toEqual({
+      ...isOver,
+      skipped: ['cancelled', 1],
+      ends,
+    })
   })
 
   test('waits while its alarm is paused, unless it is fired by hand', () => {
@@ -76,7 +80,7 @@ describe('an occurrence whose take was never answered', () => {
   test('is not tried again either', () => {
     const loaded = due({ delay: '1m' }, {}, { kind: 'retry', attempt: 2 })
     const moved = { ...loaded, alarm: { ...loaded.alarm, generation: 2 } }
-    expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
+    expect(summaryOf(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
   })
 })
 
@@ -130,7 +134,7 @@ describe('a misfire', () => {
       { skipped: ['misfire', 1], next: null, ends: 'failed' },
     ],
   ])('%s', (_, when, now, expected) => {
-    expect(told(triage(due(when), FACTS, at(now)))).toEqual(expect.objectContaining(expected))
+    expect(summaryOf(triage(due(when), FACTS, at(now)))).toEqual(expect.objectContaining(expected))
   })
 
   test('names the run it skipped by its first and last', () => {
@@ -146,9 +150,9 @@ describe('a misfire', () => {
   test('counts a month of seconds exactly, by the calendar and by arithmetic', () => {
     const month = 30 * 24 * HOUR
     const seconds = triage(due({ cron: '* * * * * *' }), FACTS, at(month))
-    expect(told(seconds).fires).toBe(month)
-    expect(told(seconds).skipped).toEqual(['misfire', month / 1000 - 1])
-    expect(told(triage(due({ every: '1s' }), FACTS, at(month))).skipped).toEqual([
+    expect(summaryOf(seconds).fires).toBe(month)
+    expect(summaryOf(seconds).skipped).toEqual(['misfire', month / 1000 - 1])
+    expect(summaryOf(triage(due({ every: '1s' }), FACTS, at(month))).skipped).toEqual([
       'misfire',
       month / 1000 - 1,
     ])
@@ -157,14 +161,14 @@ describe('a misfire', () => {
   test.each(['paused', 'overlap', 'handler'] as const)(
     'is not what waited for a reason of its own (%s)',
     (waiting) => {
-      expect(told(triage(due(every10, {}, { waiting }), FACTS, at(65 * MINUTE)))).toMatchObject({
+      expect(summaryOf(triage(due(every10, {}, { waiting }), FACTS, at(65 * MINUTE)))).toMatchObject({
         fires: 10 * MINUTE,
       })
     },
   )
 
   test.each(['retry', 'forced'] as const)('is not a %s', (kind) => {
-    expect(told(triage(due(every10, {}, { kind }), FACTS, at(65 * MINUTE)))).toMatchObject({
+    expect(summaryOf(triage(due(every10, {}, { kind }), FACTS, at(65 * MINUTE)))).toMatchObject({
       fires: 10 * MINUTE,
     })
   })
@@ -192,7 +196,7 @@ describe('an open occurrence', () => {
       { skipped: ['overlap', 1] },
     ],
   ])('%s', (_, options, facts, expected) => {
-    expect(told(triage(due({ every: '1h' }, options), facts, at(HOUR)))).toEqual(
+    expect(summaryOf(triage(due({ every: '1h' }, options), facts, at(HOUR)))).toEqual(
       expect.objectContaining(expected),
     )
   })

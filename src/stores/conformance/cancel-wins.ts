@@ -25,7 +25,9 @@ export const cancelCases = casesOf('cancel-wins', {
       const [outcome, { timers: claimed }] =
         i % 2 === 0
           ? await Promise.all([calls[0](), calls[1]()])
-          : await Promise.all([calls[1](), calls[0]()]).then(([taken, said]) => [said, taken] as const)
+          : await Promise.all([calls[1](), calls[0]()]).then(
+              ([claimed, answer]) => [answer, claimed] as const,
+            )
       assert.equal(outcome, claimed.length === 0 ? 'cancelled' : 'firing')
       await harness.settle(claimed, 'delivered')
     }

@@ -4,7 +4,7 @@ import type { ClaimedTimer } from '../store.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, OTHERS } from './harness.ts'
 
-/** From the due look to the record: what is taken, when, and what its settle writes. */
+/** From the due look to the record: what is claimed, when, and what its settle writes. */
 export const deliveryCases = casesOf('delivery', {
   async 'claims nothing before its instant, and returns the next wake (never-early)'(harness) {
     const leases = await harness.heartbeat()
@@ -330,13 +330,13 @@ export const deliveryCases = casesOf('delivery', {
     const later = await harness.alarm({ delay: '10s' }, {}, zeta!)
     harness.clock.step(3000)
     const avoid = new Set(['acme'])
-    const taken = await harness.claim(leases, { limit: 5, avoid })
+    const claimed = await harness.claim(leases, { limit: 5, avoid })
     assert.deepEqual(
-      taken.timers.map(({ alarm }) => alarm.id),
+      claimed.timers.map(({ alarm }) => alarm.id),
       [waiting],
     )
-    assert.equal(taken.nextWakeAt, (await harness.get(later, zeta!)).timers[0]!.wakeAt)
-    await harness.settle(taken.timers, 'delivered')
+    assert.equal(claimed.nextWakeAt, (await harness.get(later, zeta!)).timers[0]!.wakeAt)
+    await harness.settle(claimed.timers, 'delivered')
     assert.deepEqual((await harness.claim(leases, { limit: 5, avoid })).timers, [])
     assert.equal((await harness.claim(leases, { limit: 100 })).timers.length, 30)
   },

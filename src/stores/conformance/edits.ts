@@ -140,9 +140,9 @@ export const editCases = casesOf('edits', {
       await assertAnswersAfter(harness, firing, verb, 'active')
     const failed = await harness.alarm({ delay: '1s' }, { maxFailures: 1 })
     harness.clock.step(1000)
-    const taken = await harness.claim(leases)
+    const claimed = await harness.claim(leases)
     await harness.settle(
-      taken.timers.filter(({ alarm }) => alarm.id === failed),
+      claimed.timers.filter(({ alarm }) => alarm.id === failed),
       'failed',
     )
     await assertAnswersAfter(harness, failed, retry, 'active')

@@ -208,17 +208,17 @@ export class Harness {
     return claimed[0]!
   }
 
-  delivery(came: DeliveryKind, error = 'no luck'): DeliveryOutcome {
+  delivery(outcome: DeliveryKind, error = 'no luck'): DeliveryOutcome {
     const times = { firedAt: this.now, endedAt: this.now }
-    if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
-    if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
-    return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
+    if (outcome === 'delivered') return { kind: 'delivered', ...times, report: null }
+    if (outcome === 'gone') return { kind: 'failed', ...times, error, gone: true }
+    return outcome === 'failed' ? { kind: 'failed', ...times, error } : { kind: outcome }
   }
 
   /** Settles claimed timers and their batches. */
   settle(
     claimed: ClaimedTimer | readonly ClaimedTimer[],
-    came: DeliveryKind,
+    outcome: DeliveryKind,
     store = this.store,
   ): Promise<SettleResult> {
     const all = Array.isArray(claimed) ? (claimed as readonly ClaimedTimer[]) : [claimed as ClaimedTimer]
@@ -226,7 +226,7 @@ export class Harness {
       lease,
       alarm,
       timer,
-      delivery: this.delivery(came),
+      delivery: this.delivery(outcome),
     }))
     const batches = [...new Set(all.map(({ batch }) => batch))]
     return store.settle(settlements, batches, this.context())

@@ -83,7 +83,7 @@ async function causeEvent(
   assert.equal(await harness.state(alarm.id), expected)
 }
 
-type EventStep = (standing: AlarmInState) => Promise<unknown>
+type EventStep = (at: AlarmInState) => Promise<unknown>
 
 const LATER_MS = 48 * HOUR_MS
 
@@ -131,8 +131,8 @@ function reported(at: AlarmInState, ok: boolean): Promise<unknown> {
 }
 
 /** The outcome of a delivery. If the alarm no longer waits for it, it is a repetition and must be rejected. */
-async function outcome(at: AlarmInState, came: DeliveryKind): Promise<void> {
-  const { lost, stale } = await at.harness.settle(at.claimed!, came)
+async function outcome(at: AlarmInState, delivery: DeliveryKind): Promise<void> {
+  const { lost, stale } = await at.harness.settle(at.claimed!, delivery)
   const waits = at.state === 'active' || at.state === 'paused'
   assert.deepEqual({ lost, stale }, { lost: [], stale: waits ? 0 : 1 })
 }

@@ -92,8 +92,8 @@ export const ownershipCases = casesOf('ownership', {
     await harness.store.releaseLeases(old)
     await harness.heartbeat('two')
     const before = [await harness.get(id), await harness.events()]
-    for (const came of ['delivered', 'failed', 'released'] as const)
-      assert.deepEqual((await harness.settle(claimed, came)).lost, [claimed.lease])
+    for (const outcome of ['delivered', 'failed', 'released'] as const)
+      assert.deepEqual((await harness.settle(claimed, outcome)).lost, [claimed.lease])
     assert.deepEqual([await harness.get(id), await harness.events()], before)
   },
 
@@ -191,7 +191,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.heartbeat('one'), [])
   },
 
-  async 'a process that left and came back is not mistaken for one without heartbeats (fenced)'(harness) {
+  async 'a process that left and outcome back is not mistaken for one without heartbeats (fenced)'(harness) {
     const peer = await harness.peer()
     const leases = await harness.heartbeat('one')
     await harness.heartbeat('two', ['app', 'wakeful'], peer)

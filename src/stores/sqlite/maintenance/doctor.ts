@@ -148,8 +148,8 @@ function calendars(session: Session, now: number): Check[] {
     const calendar = calendarNamed(session, tenant, name)
     const last = calendar === undefined ? null : lastDate(calendar)
     if (last === null || Date.parse(`${last}T00:00:00Z`) - now > CALENDAR_MS_MIN) return []
-    const whose = tenant === 'default' ? name : `${name} of ${tenant}`
-    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if more days are off`)]
+    const label = tenant === 'default' ? name : `${name} of ${tenant}`
+    return [check(`calendar ${label}`, true, `it has no dates after ${last}: add more if more days are off`)]
   })
 }
 
