@@ -35,11 +35,14 @@ export const instantInput = (description: string) =>
 export const instant = (description: string) =>
   z.string().meta({ description, format: 'date-time', examples: ['2030-01-01T09:00:00.000Z'] })
 
+/** How descriptions name the default zone. The tools of agents replace it where the default is another one. */
+export const DEFAULT_ZONE_TEXT = 'Default: UTC.'
+
 /** An IANA time zone. */
 export const timezone = plain()
   .min(1)
   .max(100)
-  .meta({ description: 'The IANA time zone of the time. Default: UTC.', examples: ['Europe/Rome'] })
+  .meta({ description: `The IANA time zone of the time. ${DEFAULT_ZONE_TEXT}`, examples: ['Europe/Rome'] })
 
 /** The maximum number of items of a page; a query has it as a text. */
 export const limit = (standard: number, max = 500) =>

@@ -12,7 +12,7 @@ export {
   WS_VERBATIM,
 } from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
-export { duration, expectation, plain } from './fields.ts'
+export { DEFAULT_ZONE_TEXT, duration, expectation, plain } from './fields.ts'
 export { subscribeArgs } from './live.ts'
 export type { Input, Operation, Rights } from './operation.ts'
 export { type OperationName, operations } from './operations.ts'

@@ -29,7 +29,7 @@ export interface Inboxes {
 }
 
 /** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
-export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind {
+export function inboxTarget(inboxes: Inboxes): TargetKind {
   return {
     kind: INBOX,
     title: 'the inbox',
@@ -56,7 +56,7 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
       }
       // The previous attempt's wake may still be there. This one is newer, and must be seen even if that one was read.
       if (timer.attempt > 0) await inboxes.removeWake({ tenant, owner }, wake.occurrenceId)
-      await inboxes.putWake(wake, wakesMax)
+      await inboxes.putWake(wake, WAKES_MAX)
       return { report: null }
     },
   }

@@ -16,6 +16,9 @@ import {
   withSeen,
 } from './tool.ts'
 
+/** Replaced in the listing where the default zone is another one. */
+export const ZONE_TEXT = 'is read in UTC'
+
 const set = tool({
   name: 'set',
   title: 'Set an alarm',
@@ -26,7 +29,7 @@ Say when in exactly one field:
 - \`delay\`: "90s", "10m", "1h30m", "3d"
 - \`fire_at\`: "2030-01-01T09:00:00+01:00"
 - \`every\`: "5m"; \`cron_expr\`: "0 9 * * 1-5"; \`rrule\`: "FREQ=MONTHLY;BYDAY=-1FR"
-Give \`timezone\` ("Europe/Rome") for everything people say by the clock: without it "9am" is read in UTC. If unsure how a time is read, call \`preview\` first.
+Give \`timezone\` ("Europe/Rome") for everything people say by the clock: without it "9am" ${ZONE_TEXT}. If unsure how a time is read, call \`preview\` first.
 
 Write \`wake_message\` as a note to yourself: the reader may remember nothing of this conversation. \`key\` names the alarm ("standup"): setting the same key again moves it instead of adding a second one. \`idempotency_key\` makes repeating this call harmless.
 

@@ -2,5 +2,5 @@
 export { mountMcp } from './http.ts'
 export { localTools } from './local-tools.ts'
 export { remoteTools } from './remote-tools.ts'
-export { serveTools } from './serve-tools.ts'
+export { serveTools } from './stdio.ts'
 export { instructions, listedTools } from './tool-box.ts'

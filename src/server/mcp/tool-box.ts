@@ -1,8 +1,9 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { DEFAULT_ZONE_TEXT } from '../../contracts/index.ts'
 import { parseExact } from '../../library/index.ts'
 import { checked } from '../http/index.ts'
-import { alarmTools } from './alarm-tools.ts'
+import { alarmTools, ZONE_TEXT } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { wakeTools } from './wake-tools.ts'
@@ -47,8 +48,8 @@ export function listedTools(): ListedTool[] {
 export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
   if (zone === 'UTC') return tools
   const text = JSON.stringify(tools)
-    .replaceAll('UTC by default', `${zone} by default`)
-    .replaceAll('is read in UTC', `is read in ${zone}`)
+    .replaceAll(DEFAULT_ZONE_TEXT, DEFAULT_ZONE_TEXT.replace('UTC', zone))
+    .replaceAll(ZONE_TEXT, ZONE_TEXT.replace('UTC', zone))
   return JSON.parse(text) as ListedTool[]
 }
 

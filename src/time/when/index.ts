@@ -1,9 +1,10 @@
 export type { DstInput, MisfireInput } from './options.ts'
-export { type Parsed, parse } from './parse.ts'
 export { resolveReschedule, ruleOptions } from './reschedule.ts'
 export { resolveSince } from './since.ts'
 export {
   type Moment,
+  type Parsed,
+  parse,
   type Resolved,
   resolveWhen,
   type When,

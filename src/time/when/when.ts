@@ -63,6 +63,11 @@ export interface Resolved {
   notes: string[]
 }
 
+/** The meaning of a text: an instant, or a rule. */
+export type Parsed =
+  | { instant: number; timezone: string; notes: string[] }
+  | { rule: Rule; timezone: string; notes: string[] }
+
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 /** Options that only recurring rules have. */
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
@@ -80,6 +85,21 @@ export function resolveWhen(when: When, context: WhenContext): Resolved {
   const note = zoneNote(resolved.rule.timezone)
   if (note === null || resolved.notes.includes(note)) return resolved
   return { ...resolved, notes: [...resolved.notes, note] }
+}
+
+/** Parses a phrase, an ISO time or a duration, without setting an alarm. */
+export function parse(text: string, context: WhenContext): Parsed {
+  const timezone = assertTimezone(context.timezone)
+  const read = { ...context, timezone }
+  if (typeof text === 'string' && parseRecurring(text, read) !== null) {
+    const { rule, notes } = resolveWhen(text, read)
+    return { rule, timezone, notes }
+  }
+  const { at, notes } = parseTime(text, read)
+  if (at < context.now) notes.push('the instant is in the past')
+  const note = zoneNote(timezone)
+  if (note !== null) notes.push(note)
+  return { instant: at, timezone, notes }
 }
 
 function resolveInput(when: When, context: WhenContext): Resolved {

@@ -1,7 +1,7 @@
 import { WakefulError } from '../../../src/error.ts'
 import { parseRecurring, type RecurringPhrase } from '../../../src/time/phrases/recurring/recurring-phrase.ts'
 import { compileRrule } from '../../../src/time/rrule/rrule.ts'
-import { parse } from '../../../src/time/when/parse.ts'
+import { parse } from '../../../src/time/when/when.ts'
 import type { Random } from '../../random.ts'
 import { Bogus } from './checks.ts'
 import { assertRule, readRule } from './rule.ts'

@@ -76,7 +76,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     const agent = await spawned(through, { WAKEFUL_KEY: json.key }, era)
     const { tools } = await agent.client.listTools()
     expect(tools).toHaveLength(11)
-    expect(JSON.stringify(tools)).toMatch('Asia/Tokyo by default')
+    expect(JSON.stringify(tools)).toMatch(/is read in Asia\/Tokyo.*Default: Asia\/Tokyo\./)
     expect((await agent.tool('preview', { when: 'tomorrow at 9am' })).text).toMatch(/09:00 Asia\/Tokyo/)
     const elsewhere = { when: 'tomorrow at 9am', timezone: 'Europe/Rome' }
     expect((await agent.tool('preview', elsewhere)).text).toMatch(/09:00 Europe\/Rome/)
