@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Fire, open, WakefulError } from '../../src/index.ts'
-import type { Call, Message } from './cast.ts'
+import type { Call, Message } from './actors.ts'
 
 /** A process of its own on a store, played by a test over the channel to its parent. */
 const [path = '', options = '{}'] = process.argv.slice(2)

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AlarmView } from '../../src/index.ts'
-import { type Actor, enter, enterRunning, newPath } from './cast.ts'
+import { type Actor, enter, enterRunning, newPath } from './actors.ts'
 
 /** Permissions do not bind the superuser: there the process is nobody. */
 const isRoot = process.getuid?.() === 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 test('a cancel does not answer cancelled while an occurrence that was rescheduled is yet to start (cancel-wins)', async () => {
   const wakeful = await open(newPath(), { concurrency: 1 })

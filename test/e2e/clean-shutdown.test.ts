@@ -7,7 +7,7 @@ import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence } from '../chaos/sqlite-evi
 import { handleAll, Workload } from '../chaos/workload.ts'
 import { judge } from '../judge/judge.ts'
 import { Random } from '../random.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 const DELIVERIES_PER_RUN = 40
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 test('a close that cannot write fails, and still releases the clock', async () => {
   const path = newPath()

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 test('an alarm that becomes unreadable while it is delivered is set aside, and the rest go on', async () => {
   const path = newPath()

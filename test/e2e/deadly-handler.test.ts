@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import type { AlarmView } from '../../src/index.ts'
-import { enter, newPath } from './cast.ts'
+import { enter, newPath } from './actors.ts'
 
 test('a handler that kills its own process ends failed after its attempts, not never', async () => {
   const path = newPath()

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { enterRunning, newPath } from './cast.ts'
+import { enterRunning, newPath } from './actors.ts'
 
 const IDLE_MS = 5_000
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { open, type Wakeful } from '../../src/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 let wakeful: Wakeful
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '../postgres/database.ts'
-import { enterRunning } from './cast.ts'
+import { enterRunning } from './actors.ts'
 
 const database = testDatabase()
 let schemas = 0

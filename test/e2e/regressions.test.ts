@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Alarms } from '../../src/index.ts'
 import { openTest, VirtualClock } from '../../src/testing/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 const eventsOf = (alarms: Alarms) => Array.fromAsync(alarms.events())
 const typesOf = async (alarms: Alarms) => (await eventsOf(alarms)).map(({ type }) => type)

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { enterRunning, newPath } from './cast.ts'
+import { enterRunning, newPath } from './actors.ts'
 
 function read<T>(path: string, sql: string): T {
   const db = new DatabaseSync(path, { readOnly: true })

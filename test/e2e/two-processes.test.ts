@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { enterRunning, newPath } from './cast.ts'
+import { enterRunning, newPath } from './actors.ts'
 
 test('fires a set from another process on time', async () => {
   const path = newPath()

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { open, type Wakeful } from '../../src/index.ts'
-import { newPath } from './cast.ts'
+import { newPath } from './actors.ts'
 
 let wakeful: Wakeful
 let db: DatabaseSync

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, inject, test } from 'vitest'
 import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
-import { enterRunning, newPath } from './cast.ts'
+import { enterRunning, newPath } from './actors.ts'
 import { type Arrived, openSink } from './sink.ts'
 
 async function opened(work: (wakeful: Wakeful, path: string) => Promise<void>, options: OpenOptions = {}) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Session } from '../../src/stores/postgres/connection/session.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
-import { postgresBench } from './bench.ts'
+import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 const { url } = testDatabase()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ANN } from '../../src/stores/conformance/harness.ts'
-import { postgresBench } from './bench.ts'
+import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 /** Shards spread evenly over the processes that live, and nothing fires twice for it. */

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { expect, test, vi } from 'vitest'
 import type { Serial } from '../../src/alarm/index.ts'
 import { Database } from '../../src/stores/postgres/connection/database.ts'
-import { begun, postgresBench } from './bench.ts'
+import { begun, postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 const { url, client } = testDatabase()

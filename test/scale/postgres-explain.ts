@@ -3,7 +3,7 @@ import { STREAM_QUERIES, UPCOMING } from '../../src/stores/postgres/reads/list.t
 import * as queries from '../../src/stores/postgres/sql/queries.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
 import { startPostgres } from '../postgres/server.ts'
-import { deeds } from './postgres-deeds.ts'
+import { deeds } from './postgres-workload.ts'
 import { fillPostgres } from './postgres-fill.ts'
 import { type Run, runsIn, TELLING, tellPlans } from './postgres-plans.ts'
 

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
 import { Session } from '../../src/stores/postgres/connection/session.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
-import { postgresBench } from './bench.ts'
+import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 const { url } = testDatabase()

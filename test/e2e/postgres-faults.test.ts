@@ -4,7 +4,7 @@ import { systemClock } from '../../src/hosts/node/index.ts'
 import { open } from '../../src/index.ts'
 import { openPostgres } from '../../src/stores/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../postgres/server.ts'
-import { enterRunning } from './cast.ts'
+import { enterRunning } from './actors.ts'
 
 /** A server of its own, since it is ended and started again. */
 let server: PostgresServer

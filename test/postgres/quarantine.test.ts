@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { pause } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
-import { postgresBench } from './bench.ts'
+import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 /** What cannot be read or written, and what is put aside for later. */

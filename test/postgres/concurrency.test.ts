@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cancel, type Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
-import { begun, isWaiting, type PostgresBench, postgresBench } from './bench.ts'
+import { begun, isWaiting, type PostgresBench, postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 /** The ways in which the obvious version fails (hazards.md), each by its number, where the conformance suite has none. */

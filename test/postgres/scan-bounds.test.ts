@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClaimedTimer } from '../../src/stores/index.ts'
-import { postgresBench } from './bench.ts'
+import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
 
 const { url } = testDatabase()
