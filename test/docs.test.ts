@@ -16,7 +16,7 @@ import { difference, runSession, type Session, shellSteps } from '../tools/page-
 import { inTurns, type Ran, runProgram, temporaryFolder } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
-const HANDS = 4
+const PARALLEL = 4
 /** Blocks that are shown and not run are the exception. */
 const IGNORED_MAX = 4
 
@@ -43,7 +43,7 @@ const runs = inTurns(
     const run = () => runProgram(file, join(shop.path, `run-${index}`), PROGRAM_MS_MAX, env)
     return { first: await run(), again: await run() }
   }),
-  HANDS,
+  PARALLEL,
 )
 
 describe('code in the docs', () => {
@@ -55,7 +55,7 @@ describe('code in the docs', () => {
     'runs, and runs again: %s',
     async ([, index]) => {
       const { first, again } = await runs[index]!
-      expect(told(first) + told(again)).toBe('')
+      expect(outputOf(first) + outputOf(again)).toBe('')
     },
   )
 
@@ -117,7 +117,7 @@ describe('examples', () => {
     '%s runs, and says the same on every run',
     async ([, index]) => {
       const { first, again } = await runs[programs.length + index]!
-      expect(told(first) + told(again)).toBe('')
+      expect(outputOf(first) + outputOf(again)).toBe('')
       expect(first.stdout).not.toBe('')
       expect(withoutChance(again.stdout)).toBe(withoutChance(first.stdout))
     },
@@ -254,14 +254,14 @@ function anchorsOf(text: string): Set<string> {
 }
 
 /** What is said, without what differs from run to run: ids, instants, milliseconds. */
-function withoutChance(said: string): string {
-  return said.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID').replace(/\d+/g, 'N')
+function withoutChance(output: string): string {
+  return output.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID').replace(/\d+/g, 'N')
 }
 
 /** What is wrong with a run; nothing where it went well. */
-function told({ code, stdout, stderr, durationMs: tookMs }: Ran): string {
+function outputOf({ code, stdout, stderr, durationMs: elapsedMs }: Ran): string {
   if (code === 0 && !stderr.includes('Warning')) return ''
-  return `exit ${code} after ${tookMs} ms\n${stdout}\n${stderr}`
+  return `exit ${code} after ${elapsedMs} ms\n${stdout}\n${stderr}`
 }
 
 /** Where a page's commands ended, if not at their end. */

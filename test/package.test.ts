@@ -17,8 +17,8 @@ const { dependencies, peerDependencies, exports, version } = JSON.parse(
   exports: Record<string, string | Record<string, string>>
   version: string
 }
-const doors = Object.keys(exports).filter((door) => door !== './package.json')
-const names = doors.map((door) => door.replace(/^\./, 'wakeful'))
+const entryPoints = Object.keys(exports).filter((entryPoint) => entryPoint !== './package.json')
+const names = entryPoints.map((entryPoint) => entryPoint.replace(/^\./, 'wakeful'))
 let packed: { files: { path: string; size: number }[]; size: number }
 
 beforeAll(() => {
@@ -80,17 +80,17 @@ describe('the package', () => {
     expect(strange).toEqual([])
   })
 
-  it('has a file behind every door', () => {
+  it('has a file for every entry point', () => {
     const there = new Set(packed.files.map(({ path }) => `./${path}`))
-    const missing = doors.flatMap((door) =>
-      Object.entries(exports[door]!)
+    const missing = entryPoints.flatMap((entryPoint) =>
+      Object.entries(exports[entryPoint]!)
         .filter(([condition, file]) => !condition.endsWith('-dev') && !there.has(file))
-        .map(([condition, file]) => `${door} (${condition}): ${file}`),
+        .map(([condition, file]) => `${entryPoint} (${condition}): ${file}`),
     )
     expect(missing).toEqual([])
   })
 
-  it('is imported by every door, and fires', () => {
+  it('is imported through every entry point, and fires', () => {
     const program = `
       import { open } from 'wakeful'
       for (const name of ${JSON.stringify(names)}) await import(name)

@@ -51,10 +51,10 @@ describe('at-least-once', () => {
 describe('recorded-once', () => {
   it('an occurrence that was tried three times ends as one record', async () => {
     const { wakeful, clock, close } = await openTest()
-    let tries = 0
+    let attempts = 0
     wakeful.handle('x', () => {
-      tries += 1
-      if (tries < 3) throw new Error('not yet')
+      attempts += 1
+      if (attempts < 3) throw new Error('not yet')
     })
     await wakeful.start()
     await wakeful.set('in 1 minute', { target: 'x' })
@@ -69,11 +69,11 @@ describe('fenced', () => {
   it('once another owns the shard, nothing the former owner says is accepted', async () => {
     const path = join(dir, 'fenced.db')
     const wakeful = await open(`sqlite:${path}`)
-    const gate = Promise.withResolvers<void>()
+    const deferred = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     wakeful.handle('x', async () => {
       started.resolve()
-      await gate.promise
+      await deferred.promise
     })
     await wakeful.start()
     const { id } = await wakeful.set('in 1 second', { target: 'x' })
@@ -81,7 +81,7 @@ describe('fenced', () => {
     await started.promise
     const usurper = new DatabaseSync(path)
     usurper.exec("UPDATE wakeful_shards SET epoch = epoch + 1, holder = 'usurper', file_locked = 0")
-    gate.resolve()
+    deferred.resolve()
     await wakeful.close()
     const kept = usurper.prepare('SELECT count(*) AS n FROM wakeful_timers').get() as { n: number }
     const log = usurper
@@ -96,10 +96,10 @@ describe('cancel-wins', () => {
   it('after cancelled was answered nothing starts; while it fires, the answer says so and nothing recurs', async () => {
     const { wakeful, clock, close } = await openTest()
     let fires = 0
-    const gate = Promise.withResolvers<void>()
+    const deferred = Promise.withResolvers<void>()
     wakeful.handle('x', async () => {
       fires += 1
-      await gate.promise
+      await deferred.promise
     })
     await wakeful.start()
     const won = await wakeful.set('in 1 minute', { target: 'x' })
@@ -107,7 +107,7 @@ describe('cancel-wins', () => {
     const late = await wakeful.set({ every: '1m' }, { target: 'x' })
     await clock.advance('1 minute')
     expect((await wakeful.cancel(late.id)).outcome).toBe('firing')
-    gate.resolve()
+    deferred.resolve()
     await clock.advance('1 hour')
     expect(fires).toBe(1)
     expect((await wakeful.get(late.id))?.status).toBe('cancelled')

@@ -23,13 +23,13 @@ afterAll(async () => {
 })
 
 /** A page of this origin, which has loaded the client as a module. */
-async function pageOf({ origin }: PageServer): Promise<{ page: Page; said: string[] }> {
+async function pageOf({ origin }: PageServer): Promise<{ page: Page; messages: string[] }> {
   const page = await browser.newPage()
-  const said: string[] = []
-  page.on('console', (message) => said.push(message.text()))
-  page.on('pageerror', (error) => said.push(String(error)))
+  const messages: string[] = []
+  page.on('console', (message) => messages.push(message.text()))
+  page.on('pageerror', (error) => messages.push(String(error)))
   await page.goto(origin)
-  return { page, said }
+  return { page, messages }
 }
 
 type Client = typeof client
@@ -89,7 +89,7 @@ describe('in a real browser', () => {
   })
 
   it('is refused from a foreign origin, and changes nothing', async () => {
-    const { page, said } = await pageOf(foreign)
+    const { page, messages } = await pageOf(foreign)
     await server.wakeful.set({ delay: '1h' }, { target: { event: true } })
     const before = await server.wakeful.stats()
     const tried = await page.evaluate(async (url) => {
@@ -124,7 +124,7 @@ describe('in a real browser', () => {
       cancel: 'store_unavailable',
       blind: 'opaque',
     })
-    expect(said.join('\n')).toMatch(/blocked by CORS policy/)
+    expect(messages.join('\n')).toMatch(/blocked by CORS policy/)
     expect(await server.wakeful.stats()).toEqual(before)
     await page.close()
   })

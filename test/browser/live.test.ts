@@ -51,18 +51,18 @@ describe('a page in a real browser', () => {
             ws.addEventListener('error', () => resolve(null))
           })
         const ws = (await open(`?ticket=${await ticket()}`))!
-        const heard: { subscription?: string; event?: { id: string; tenant: string } }[] = []
-        const told = new Promise<void>((resolve) => {
+        const received: { subscription?: string; event?: { id: string; tenant: string } }[] = []
+        const complete = new Promise<void>((resolve) => {
           ws.addEventListener('message', ({ data }) => {
-            heard.push(JSON.parse(String(data)))
-            if (heard.length === 2) resolve()
+            received.push(JSON.parse(String(data)))
+            if (received.length === 2) resolve()
           })
         })
         ws.send('{"id":1,"call":"subscribe"}')
-        while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+        while (received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
         const event = await post('/v1/events', { type: 'order.paid', data: { n: 7 } })
         const message = await streamed
-        await told
+        await complete
         source.close()
         ws.close()
         const again = new EventSource(`${url}/v1/events/stream?ticket=${used}`)
@@ -73,7 +73,7 @@ describe('a page in a real browser', () => {
           event,
           streamed: JSON.parse(message.data),
           lastEventId: message.lastEventId,
-          heard: heard[1],
+          received: received[1],
           refused,
           without: await open(''),
           twice: await open(`?ticket=${used}`),
@@ -84,7 +84,7 @@ describe('a page in a real browser', () => {
     expect(seen.event).toMatchObject({ tenant: 'acme', data: { n: 7 } })
     expect(seen.streamed).toEqual(seen.event)
     expect(seen.lastEventId).toBe(seen.event.cursor)
-    expect(seen.heard).toEqual({ subscription: 's1', event: seen.event })
+    expect(seen.received).toEqual({ subscription: 's1', event: seen.event })
     // Closed: it does not try again.
     expect(seen.refused).toBe(2)
     expect([seen.without, seen.twice]).toEqual([null, null])

@@ -24,7 +24,7 @@ async function bench(options: TestOptions = {}) {
   return { ...made, fired, [Symbol.asyncDispose]: () => made.close() }
 }
 
-async function told({ wakeful }: Pick<TestBench, 'wakeful'>, type: string) {
+async function eventsOf({ wakeful }: Pick<TestBench, 'wakeful'>, type: string) {
   const events = await Array.fromAsync(wakeful.events())
   return events.filter((event) => event.type === type).map(({ data }) => data)
 }
@@ -41,7 +41,7 @@ async function run(
   await before(made)
   await made.wakeful.start()
   await made.clock.advance(`${days}d`)
-  const skipped = (await told(made, 'alarm.skipped')).map(
+  const skipped = (await eventsOf(made, 'alarm.skipped')).map(
     ({ reason, from, to, count }) =>
       [String(reason), String(from).slice(0, 16), String(to).slice(0, 16), count] as const,
   )
@@ -82,7 +82,7 @@ describe('days off, under the engine', () => {
     await made.wakeful.start()
     await made.clock.advance('10d')
     expect(made.fired).toHaveLength(5)
-    expect(await told(made, 'alarm.skipped')).toMatchObject([{ reason: 'holiday', count: 2 }])
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([{ reason: 'holiday', count: 2 }])
     expect((await made.wakeful.get(id))!.status).toBe('completed')
   })
 
@@ -115,11 +115,11 @@ describe('days off, under the engine', () => {
     )
     await wakeful.start()
     await made.clock.advance('9d')
-    expect(await told(made, 'alarm.skipped')).toMatchObject([
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([
       { count: 1, days_off: ['Staff Day (holidays)'] },
       { count: 3, days_off: ['Christmas Day (holidays)', 'Saturday', 'Sunday'] },
     ])
-    const moved = (await told(made, 'alarm.fired')).filter((data) => 'moved_from' in data)
+    const moved = (await eventsOf(made, 'alarm.fired')).filter((data) => 'moved_from' in data)
     expect(moved).toMatchObject([
       { scheduled_for: '2026-12-28T09:00:00.000Z', moved_from: '2026-12-25T09:00:00.000Z' },
     ])
@@ -146,7 +146,7 @@ describe('days off, under the engine', () => {
     expect((await made.wakeful.why(id)).next).toContain('2026-12-28T09:00')
     await made.wakeful.skipNext(id)
     expect((await made.wakeful.get(id))!.nextFireAt?.toISOString()).toBe('2026-12-29T09:00:00.000Z')
-    expect(await told(made, 'alarm.skipped')).toMatchObject([
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([
       { reason: 'holiday', count: 3 },
       { reason: 'skip_next', count: 1 },
     ])
@@ -188,7 +188,7 @@ describe('days off, under the engine', () => {
     await made.wakeful.resume(id)
     await made.clock.advance('1d')
     expect(made.fired).toEqual(['21', '22', '23', '24', '30'].map((day) => `2026-12-${day}T09:00`))
-    expect(await told(made, 'alarm.skipped')).toMatchObject([{ reason: 'paused', count: 5 }])
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([{ reason: 'paused', count: 5 }])
   })
 })
 
@@ -209,11 +209,11 @@ describe('a calendar that is edited', () => {
     expect(await nextAfter(['2026-12-26'])).toEqual([0, '2026-12-25'])
     await made.clock.advance('4d')
     expect(made.fired).toEqual(['25', '27', '28'].map((day) => `2026-12-${day}T09:00`))
-    expect(await told(made, 'alarm.rescheduled')).toMatchObject([
+    expect(await eventsOf(made, 'alarm.rescheduled')).toMatchObject([
       { reason: 'calendar', was: '2026-12-26T09:00:00.000Z', next_fire_at: '2026-12-27T09:00:00.000Z' },
       { reason: 'calendar', was: '2026-12-27T09:00:00.000Z', next_fire_at: '2026-12-25T09:00:00.000Z' },
     ])
-    expect(await told(made, 'alarm.skipped')).toMatchObject([{ reason: 'holiday', count: 1 }])
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([{ reason: 'holiday', count: 1 }])
   })
 
   test('never makes an occurrence that moves fire twice, or not at all', async () => {
@@ -292,11 +292,11 @@ describe('zone data that changed', () => {
       zone_offset = 3600000 WHERE zone_offset IS NOT NULL`)
     db.exec(`UPDATE wakeful_meta SET value = '2019a' WHERE name = 'zone_data'`)
     db.close()
-    const troubles: string[] = []
+    const errors: string[] = []
     await using made = await bench({
       clock,
       store: place.store,
-      onError: (thrown) => troubles.push(String(thrown)),
+      onError: (thrown) => errors.push(String(thrown)),
     })
     await made.wakeful.start()
     const next = await Promise.all(
@@ -308,12 +308,12 @@ describe('zone data that changed', () => {
       '2026-06-02T00:00:00.000Z',
       '2026-06-02T07:00:00.000Z',
     ])
-    expect(await told(made, 'alarm.rescheduled')).toMatchObject([
+    expect(await eventsOf(made, 'alarm.rescheduled')).toMatchObject([
       { reason: 'zone_data', was: '2026-06-01T08:00:00.000Z', next_fire_at: '2026-06-01T07:00:00.000Z' },
       { reason: 'zone_data', was: '2026-06-02T08:00:00.000Z', next_fire_at: '2026-06-02T07:00:00.000Z' },
     ])
-    expect(troubles).toHaveLength(1)
-    expect(troubles[0]).toContain('was 2019a: 2 pending alarms moved')
+    expect(errors).toHaveLength(1)
+    expect(errors[0]).toContain('was 2019a: 2 pending alarms moved')
     await made.clock.advance('1d')
     expect(made.fired).toEqual(['2026-06-01T07:00', '2026-06-02T00:00'])
   })

@@ -67,18 +67,18 @@ export function expectedInstants(
 }
 
 function instantsOf(wall: number, zone: Around, policy: Policy): number[] {
-  const shown = zone.offsets
+  const matching = zone.offsets
     .filter((offset) => offsetAt(wall - offset, zone) === offset)
     .map((offset) => wall - offset)
     .sort((a, b) => a - b)
-  if (shown.length === 0) {
+  if (matching.length === 0) {
     const gap = zone.transitions.find(({ at, before, after }) => wall >= at + before && wall < at + after)
     if (gap === undefined) throw new Error(`wall time ${wall} is neither shown nor in a gap`)
     // Later by the length of the gap, as if the clock had not changed.
     return policy.gap === 'shift' ? [wall - gap.before] : []
   }
-  if (policy.overlap === 'both') return shown
-  return [policy.overlap === 'first' ? shown[0]! : shown.at(-1)!]
+  if (policy.overlap === 'both') return matching
+  return [policy.overlap === 'first' ? matching[0]! : matching.at(-1)!]
 }
 
 function offsetAt(instant: number, zone: Around): number {

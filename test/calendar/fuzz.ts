@@ -32,7 +32,7 @@ for (const subject of chosen) {
 console.log(`\n${faults} faults; the limit is ${LIMIT_MS} ms of processor time`)
 process.exitCode = faults === 0 ? 0 : 1
 
-function row(found: Fuzzed, tookMs: number): string {
+function row(found: Fuzzed, elapsedMs: number): string {
   const slowest = `${found.slowestMs.toFixed(1)} ms`.padStart(9)
   return [
     found.name.padEnd(17),
@@ -40,6 +40,6 @@ function row(found: Fuzzed, tookMs: number): string {
     found.refused.toLocaleString('en-US').padStart(9),
     slowest,
     `(seed ${found.slowestSeed}${found.retried > 0 ? `, ${found.retried} timed again` : ''})`,
-    `${(tookMs / 1000).toFixed(0)} s`,
+    `${(elapsedMs / 1000).toFixed(0)} s`,
   ].join(' ')
 }

@@ -132,8 +132,8 @@ describe('the guide to operations', () => {
   const guide = readFileSync('docs/guides/operations.md', 'utf8')
 
   it('documents every alert, and no other', () => {
-    const told = [...guide.matchAll(/`(Wakeful[A-Z]\w+)`/g)].map(([, name]) => name!)
-    expect(told.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+    const documented = [...guide.matchAll(/`(Wakeful[A-Z]\w+)`/g)].map(([, name]) => name!)
+    expect(documented.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   })
 
   it('queries metrics that exist', () => {

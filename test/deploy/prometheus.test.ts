@@ -165,16 +165,16 @@ describe('the rules', () => {
     ).toContain('SUCCESS')
   })
 
-  it.each(CASES)('$alert fires when it should, and not otherwise', (given) => {
-    const { alert, well, ill, labels, summary, description } = given
-    const told = [{ exp_labels: labels, exp_annotations: { summary, description } }]
+  it.each(CASES)('$alert fires when it should, and not otherwise', (testCase) => {
+    const { alert, well, ill, labels, summary, description } = testCase
+    const alerts = [{ exp_labels: labels, exp_annotations: { summary, description } }]
     const test = (samples: readonly Samples[], expected: readonly object[]) => ({
       interval: '15s',
       input_series: samples.map(([series, values]) => ({ series, values })),
       alert_rule_test: [{ eval_time: AT, alertname: alert, exp_alerts: expected }],
     })
     const file = join(folder, `${alert}.json`)
-    const tests = [test(well, []), test(ill, told)]
+    const tests = [test(well, []), test(ill, alerts)]
     writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '15s', tests }))
     expect(promtool('test', 'rules', file)).toContain('SUCCESS')
   })

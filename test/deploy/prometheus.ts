@@ -16,12 +16,12 @@ const READY_MS_MAX = 60_000
 const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -TERM $server; wait $server'
 
 /** Runs `promtool`; what it says where it is not content is thrown. */
-export function promtool(...given: readonly string[]): string {
+export function promtool(...args: readonly string[]): string {
   try {
-    return execFileSync(join(folderOf(NEEDED), 'promtool'), given, { encoding: 'utf8', stdio: 'pipe' })
+    return execFileSync(join(folderOf(NEEDED), 'promtool'), args, { encoding: 'utf8', stdio: 'pipe' })
   } catch (thrown) {
     const { stdout, stderr } = thrown as { stdout: string; stderr: string }
-    throw new Error(`promtool ${given.join(' ')}:\n${stdout}${stderr}`)
+    throw new Error(`promtool ${args.join(' ')}:\n${stdout}${stderr}`)
   }
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Fire, open, WakefulError } from '../../src/index.ts'
 import type { Call, Message } from './actors.ts'
 
-/** A process of its own on a store, played by a test over the channel to its parent. */
+/** A separate process on a store, controlled by a test over the channel to its parent. */
 const [path = '', options = '{}'] = process.argv.slice(2)
 const say = (message: Message) => process.send!(message)
 
@@ -22,7 +22,7 @@ function note(fire: Fire): void {
 async function play(): Promise<void> {
   const wakeful = await open(path, {
     ...(JSON.parse(options) as object),
-    onError: (thrown) => say({ type: 'trouble', text: String(thrown) }),
+    onError: (thrown) => say({ type: 'engine error', text: String(thrown) }),
   })
   wakeful.handle('note', note)
   wakeful.handle('work', async (fire) => {

@@ -14,7 +14,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A delivery, as the actor's handler saw it. */
+/** A delivery as the actor's handler saw it. */
 export interface Delivery {
   readonly type: 'fire'
   readonly at: number
@@ -24,12 +24,12 @@ export interface Delivery {
   readonly attempt: number
 }
 
-/** What an actor says. */
+/** What an actor reports. */
 export type Message =
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly error: { readonly code: string; readonly text: string } }
   | Delivery
-  | { readonly type: 'trouble'; readonly text: string }
+  | { readonly type: 'engine error'; readonly text: string }
   | {
       readonly type: 'answer'
       readonly id: number
@@ -37,10 +37,10 @@ export type Message =
       readonly error?: { readonly code: string; readonly text: string }
     }
 
-/** How an actor is started beside its options: a user of its own, or a shell's words before it. */
+/** How an actor is started: as another user, or with shell commands first. */
 export interface Stage {
   readonly uid?: number
-  /** Shell text that runs first, such as a limit. */
+  /** Shell commands that run first, such as a limit. */
   readonly before?: string
 }
 
@@ -55,14 +55,14 @@ afterEach(async () => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
 })
 
-/** A database path in a directory that goes away with the test. */
+/** A database path in a directory that is removed with the test. */
 export function newPath(name = 'alarms.db'): string {
   const directory = mkdtempSync(join(tmpdir(), 'wakeful-e2e-'))
   directories.push(directory)
   return join(directory, name)
 }
 
-/** Starts a process on the store; it ends with the test. */
+/** Starts a process on the store. It ends with the test. */
 export async function enter(path: string, options: OpenOptions = {}, stage: Stage = {}): Promise<Actor> {
   const actor = new Actor(path, options, stage)
   actors.push(actor)
@@ -70,7 +70,7 @@ export async function enter(path: string, options: OpenOptions = {}, stage: Stag
   return actor
 }
 
-/** The same, with its clock running. */
+/** The same, with its engine started. */
 export async function enterRunning(
   path: string,
   options: OpenOptions = {},
@@ -91,18 +91,18 @@ class ActorError extends Error {
   }
 }
 
-/** A real process on a store, and what it has said. */
+/** A real process on a store, and what it reported. */
 export class Actor {
   readonly child: ChildProcess
   readonly ready: Promise<void>
   readonly fires: Delivery[] = []
-  readonly troubles: string[] = []
-  readonly #said = new EventEmitter()
+  readonly errors: string[] = []
+  readonly #events = new EventEmitter()
   #calls = 0
 
   constructor(path: string, options: OpenOptions, stage: Stage) {
-    // Many fires are waited for at once.
-    this.#said.setMaxListeners(0)
+    // Many fires are awaited at once.
+    this.#events.setMaxListeners(0)
     const command = [process.execPath, ACTOR, path, JSON.stringify(options)]
     const [file, ...args] =
       stage.before === undefined ? command : ['/bin/sh', '-c', `${stage.before}; exec "$@"`, 'sh', ...command]
@@ -110,10 +110,10 @@ export class Actor {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       ...(stage.uid !== undefined && { uid: stage.uid, gid: stage.uid }),
     })
-    this.child.on('message', (message: Message) => this.#hear(message))
+    this.child.on('message', (message: Message) => this.#receive(message))
     this.ready = new Promise((resolve, reject) => {
-      this.#said.once('ready', resolve)
-      this.#said.once('failed', (error: { code: string; text: string }) => reject(new ActorError(error)))
+      this.#events.once('ready', resolve)
+      this.#events.once('failed', (error: { code: string; text: string }) => reject(new ActorError(error)))
       this.child.once('exit', (code, signal) => reject(new Error(`the actor ended early: ${code ?? signal}`)))
     })
     this.ready.catch(() => {})
@@ -123,44 +123,44 @@ export class Actor {
     return this.child.pid!
   }
 
-  /** Asks for something and waits for the answer; a refusal is thrown as it was. */
+  /** Asks for something and waits for the answer. A refusal is thrown as it was. */
   async call<T = unknown>(name: Call['name'], ...args: unknown[]): Promise<T> {
     this.#calls += 1
     const id = this.#calls
     const answered = this.#once(`answer ${id}`)
-    // One that is dead hears nothing: the wait for its answer says so.
+    // A dead process receives nothing: the wait for its answer fails.
     this.child.send({ id, name, args } satisfies Call, () => {})
     const { value, error } = (await answered) as Message & { type: 'answer' }
     if (error !== undefined) throw new ActorError(error)
     return value as T
   }
 
-  /** Sets an alarm so many milliseconds from now. */
+  /** Sets an alarm this many milliseconds from now. */
   set(delayMs: number, more: object = {}): Promise<AlarmView> {
     return this.call<AlarmView>('set', delayMs, more)
   }
 
-  /** The next delivery with this message, or one that has been. */
+  /** The next or a previous delivery with this message. */
   async fired(message: string, withinMs = SIGNAL_MS_MAX): Promise<Delivery> {
     const known = this.fires.find((fire) => fire.message === message)
     return known ?? ((await this.#once(`fire ${message}`, withinMs)) as Delivery)
   }
 
-  /** The next trouble its engine tells of. */
+  /** The next error of its engine. */
   async troubled(): Promise<string> {
-    return (await this.#once('trouble')) as string
+    return (await this.#once('engine error')) as string
   }
 
-  /** Waits until something it says of itself is so. */
+  /** Waits until its reported state satisfies a condition. */
   async until(name: Call['name'], args: readonly unknown[], fits: (value: never) => boolean): Promise<void> {
     const end = performance.now() + SIGNAL_MS_MAX
     while (!fits((await this.call(name, ...args)) as never)) {
-      if (performance.now() > end) throw new Error(`${name} never came to what was expected`)
+      if (performance.now() > end) throw new Error(`${name} did not reach the expected state`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 
-  /** Ends it the hard way and waits until it is gone. */
+  /** Kills it and waits until it is gone. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     const exited = once(this.child, 'exit')
@@ -168,20 +168,20 @@ export class Actor {
     await exited
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     if (message.type === 'fire') {
       this.fires.push(message)
-      this.#said.emit(`fire ${message.message}`, message)
-    } else if (message.type === 'trouble') {
-      this.troubles.push(message.text)
-      this.#said.emit('trouble', message.text)
-    } else if (message.type === 'answer') this.#said.emit(`answer ${message.id}`, message)
-    else if (message.type === 'failed') this.#said.emit('failed', message.error)
-    else this.#said.emit('ready')
+      this.#events.emit(`fire ${message.message}`, message)
+    } else if (message.type === 'engine error') {
+      this.errors.push(message.text)
+      this.#events.emit('engine error', message.text)
+    } else if (message.type === 'answer') this.#events.emit(`answer ${message.id}`, message)
+    else if (message.type === 'failed') this.#events.emit('failed', message.error)
+    else this.#events.emit('ready')
   }
 
   async #once(event: string, withinMs = SIGNAL_MS_MAX): Promise<unknown> {
-    const [value] = await once(this.#said, event, { signal: AbortSignal.timeout(withinMs) }).catch(() => {
+    const [value] = await once(this.#events, event, { signal: AbortSignal.timeout(withinMs) }).catch(() => {
       throw new Error(`no "${event}" within ${withinMs} ms`)
     })
     return value

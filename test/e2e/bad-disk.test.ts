@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { AlarmView } from '../../src/index.ts'
 import { type Actor, enter, enterRunning, newPath } from './actors.ts'
 
-/** Permissions do not bind the superuser: there the process is nobody. */
+/** Permissions do not apply to root, so the process runs as `nobody` then. */
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65_534
 const asUser = isRoot ? { uid: NOBODY } : {}
@@ -13,19 +13,19 @@ const asUser = isRoot ? { uid: NOBODY } : {}
 const unavailable = (text: RegExp) =>
   expect.objectContaining({ code: 'store_unavailable', message: expect.stringMatching(text) as string })
 
-test('a file that is no database is refused, and left as it was', async () => {
+test('a file that is not a database is rejected and left unchanged', async () => {
   const path = newPath()
   writeFileSync(path, 'these are not the rows you are looking for\n'.repeat(100))
   await expect(enter(path)).rejects.toEqual(unavailable(/not a SQLite database/))
 })
 
-test('a folder that does not exist is refused', async () => {
+test('a folder that does not exist is rejected', async () => {
   await expect(enter(join(newPath(), 'nowhere', 'alarms.db'))).rejects.toEqual(
     unavailable(/cannot be opened/),
   )
 })
 
-test('a file that may not be written is refused', async () => {
+test('a read-only file is rejected', async () => {
   const path = newPath()
   const first = await enterRunning(path)
   await first.call('close')
@@ -38,7 +38,7 @@ test('a file that may not be written is refused', async () => {
   }
 })
 
-test('a folder that may not be written is refused', async () => {
+test('a read-only folder is rejected', async () => {
   const path = newPath()
   chmodSync(dirname(path), 0o555)
   try {
@@ -52,15 +52,15 @@ test('a folder that may not be written is refused', async () => {
 const PRLIMIT = '/usr/bin/prlimit'
 
 test.skipIf(!existsSync(PRLIMIT))(
-  'a full disk refuses sets, loses nothing, and everything goes on within 10 s of being freed',
+  'a full disk rejects sets, loses nothing, and everything continues within 10 s after it is freed',
   async () => {
     const path = newPath()
-    // A limit on the size of files stands for the disk's end; ignoring its signal makes the write fail instead.
+    // A limit on the file size stands for a full disk. Ignoring its signal makes the write fail instead.
     const owner = await enterRunning(path, {}, { before: "trap '' XFSZ; ulimit -S -f 2048" })
     const due = []
     for (let i = 0; i < 8; i += 1) due.push(await owner.set(3_000 + i * 50, { message: `due ${i}` }))
     for (const size of [100_000, 1_000, 1, 1]) expect(await fill(owner, size)).toEqual(unavailable(/./))
-    // The record of a flight is small and may still fit; what cannot be settled is settled later, not fired again.
+    // The record of a batch is small and may still fit. What cannot be settled is settled later, not fired again.
     await owner.troubled()
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect(await statuses(owner, due)).toContain('active')
@@ -72,7 +72,7 @@ test.skipIf(!existsSync(PRLIMIT))(
     await owner.set(0, { message: 'after' })
     await owner.fired('after')
     console.log(
-      `a full disk: all had fired ${resumedMs} ms after it was freed; ${owner.troubles.length} errors reported`,
+      `a full disk: all had fired ${resumedMs} ms after it was freed; ${owner.errors.length} errors reported`,
     )
     expect(resumedMs).toBeLessThan(10_000)
     const messages = owner.fires.map(({ message }) => message)
@@ -87,7 +87,7 @@ async function statuses(owner: Actor, alarms: readonly AlarmView[]): Promise<str
   return views.map(({ status }) => status)
 }
 
-/** Sets alarms of a size until not even one more fits; answers the refusal. */
+/** Sets alarms of a size until not even one more fits. Returns the error. */
 async function fill(owner: Actor, size: number): Promise<unknown> {
   for (let i = 0; i < 1_000; i += 1) {
     try {

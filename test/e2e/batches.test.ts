@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
 import type { Clock } from '../../src/time/index.ts'
 
-test('a large batch lets others have their turn while its whens are read, and stays one: in order, all or none', async () => {
+test('a large batch yields to other calls while it is parsed, and stays in order and atomic', async () => {
   let turns = 0
   const clock: Clock = {
     now: () => Date.now(),

@@ -30,10 +30,10 @@ test('closing under load loses nothing and delivers nothing twice', async () => 
     if (run < 4) {
       const workload = new Workload(wakeful, ledger, new Random(run), run, 0)
       const going = workload.go().catch((thrown: unknown) => refusals.push(thrown))
-      // However slow the machine: it is under load when enough has been delivered.
+      // On any machine: it is under load when enough has been delivered.
       while ((await wakeful.stats()).completed < run * DELIVERIES_PER_RUN)
         await new Promise((resolve) => setTimeout(resolve, 20))
-      // The callers go on while it closes: each is answered, or refused and never heard of again.
+      // The callers continue while it closes: each is answered or rejected.
       await wakeful.close()
       workload.stop()
       await going

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
 import { newPath } from './actors.ts'
 
-test('a close that cannot write fails, and still releases the clock', async () => {
+test('a close that cannot write fails, and still releases the lease', async () => {
   const path = newPath()
   const first = await open(path)
   await first.start()

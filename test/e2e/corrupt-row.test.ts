@@ -3,15 +3,15 @@ import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
 import { newPath } from './actors.ts'
 
-test('an alarm that becomes unreadable while it is delivered is set aside, and the rest go on', async () => {
+test('an alarm that becomes unreadable during its delivery is quarantined, and the rest continue', async () => {
   const path = newPath()
-  const troubles: unknown[] = []
-  const wakeful = await open(path, { onError: (thrown) => troubles.push(thrown) })
+  const errors: unknown[] = []
+  const wakeful = await open(path, { onError: (thrown) => errors.push(thrown) })
   const db = new DatabaseSync(path)
   try {
     wakeful.handle('spoil', () => {
       db.exec("UPDATE wakeful_alarms SET rule = '{' WHERE target = 'spoil'")
-      // Its settle has to look at the alarm again.
+      // Its settle has to read the alarm again.
       db.exec("UPDATE wakeful_timers SET edited = 1 WHERE target = 'spoil'")
     })
     const fired = new Promise<void>((resolve) => wakeful.handle('note', () => resolve()))
@@ -20,7 +20,7 @@ test('an alarm that becomes unreadable while it is delivered is set aside, and t
     await new Promise((resolve) => setTimeout(resolve, 300))
     await wakeful.set(new Date(), { target: 'note' })
     await fired
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
     const outcome = db.prepare("SELECT status, last_error FROM wakeful_outcomes WHERE target = 'spoil'").get()
     expect(outcome).toMatchObject({ status: 'failed', last_error: expect.stringContaining('quarantined') })
   } finally {
@@ -29,10 +29,10 @@ test('an alarm that becomes unreadable while it is delivered is set aside, and t
   }
 })
 
-test('what cannot be written is set aside alone: the rest of its batch, and sets of the same moment, are kept', async () => {
+test('an outcome that cannot be written is quarantined alone: the rest of its batch and concurrent sets are kept', async () => {
   const path = newPath()
-  const troubles: unknown[] = []
-  const wakeful = await open(path, { onError: (thrown) => troubles.push(thrown) })
+  const errors: unknown[] = []
+  const wakeful = await open(path, { onError: (thrown) => errors.push(thrown) })
   const db = new DatabaseSync(path)
   try {
     let handled = 0
@@ -51,10 +51,10 @@ test('what cannot be written is set aside alone: the rest of its batch, and sets
       wakeful.tick(),
       ...Array.from({ length: 20 }, () => wakeful.set({ delay: '1d' }, { target: 'note' })),
     ])
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
     expect(later).toHaveLength(20)
     expect(handled).toBe(11)
-    // Both were delivered, as far as anybody could tell; neither could be recorded.
+    // Both were delivered; neither could be recorded.
     expect(fired).toBe(22)
     for (const { id } of [bad, badToo]) {
       const now = await wakeful.get(id)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { AlarmView } from '../../src/index.ts'
 import { enter, newPath } from './actors.ts'
 
-test('a handler that kills its own process ends failed after its attempts, not never', async () => {
+test('a handler that kills its process fails for good after its attempts', async () => {
   const path = newPath()
   const setter = await enter(path)
   const { id } = await setter.set(0, { target: 'die', maxFailures: 3 })
@@ -15,7 +15,7 @@ test('a handler that kills its own process ends failed after its attempts, not n
       .call('start')
       .then(() => actor.until('get', [id], (alarm: AlarmView) => alarm.status === 'failed'))
       .then(() => 'failed' as const)
-    // A process that died answers nothing any more.
+    // A dead process answers nothing.
     survived.catch(() => {})
     if ((await Promise.race([exited, survived])) === 'failed') break
     deaths += 1

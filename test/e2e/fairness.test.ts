@@ -33,7 +33,7 @@ test.each(['sqlite', 'postgres'] as const)(
         await new Promise((resolve) => setTimeout(resolve, 20))
       late.sort((a, b) => a - b)
       console.log(`${store}: ms after the instant: p50 ${late[100]}, p99 ${late[198]}`)
-      // All of them came while a hundred deliveries hung; none of the hog's used a reserved slot.
+      // All of them fired while a hundred deliveries hung; none of the other tenant's used a reserved slot.
       expect(late).toHaveLength(200)
       expect(hanging).toBe(100)
     } finally {
@@ -57,7 +57,7 @@ test.each(['sqlite', 'postgres'] as const)(
       wakeful.handle('tock', () => void failedBefore.push(failed))
       const due = Array.from({ length: 1000 }, () => ({ when: new Date(0), target: 'fail', maxFailures: 1 }))
       for (let batch = 0; batch < 5; batch++) await wakeful.forTenant('rush').setMany(due)
-      // Due after all of the crowd's.
+      // Due after all of the other tenant's.
       const late = { when: new Date(1000), target: 'tock' }
       for (let tenant = 0; tenant < 10; tenant++)
         await wakeful.forTenant(`u${tenant}`).setMany([late, late, late])

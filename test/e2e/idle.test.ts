@@ -31,7 +31,7 @@ test('an idle owner writes nothing and uses under 3% of a core', async () => {
     const percent = (100 * cpuMs) / (to.at - from.at)
     console.log(`idle: ${cpuMs.toFixed(1)} ms of CPU in ${IDLE_MS} ms (${percent.toFixed(2)}% of a core)`)
     expect({ version: version(), files: files() }).toEqual(before)
-    // 0.8 % alone on a quiet machine, 1.2 % beside another test: the bound leaves room for a busy one.
+    // 0.8 % alone on a quiet machine, 1.2 % beside another test; the limit allows for a busy one.
     expect(percent).toBeLessThan(3)
   } finally {
     observer.close()

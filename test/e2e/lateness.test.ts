@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => wakeful.close())
 
-test('a retry after a short backoff comes on time, though nothing else wakes the loop', async () => {
+test('a retry after a short backoff is on time although nothing else wakes the loop', async () => {
   const starts: number[] = []
   const ended = new Promise<void>((resolve) => {
     wakeful.handle('fail', (fire) => {
@@ -27,7 +27,7 @@ test('a retry after a short backoff comes on time, though nothing else wakes the
   expect(Math.max(...gaps)).toBeLessThan(500)
 })
 
-test('a report that does not come is missed on time', async () => {
+test('a missing report times out on time', async () => {
   wakeful.handle('await', () => {})
   await wakeful.start()
   const from = performance.now()

@@ -13,7 +13,7 @@ const DUE = Array.from({ length: 1000 }, () => ({ when: new Date(0), target: 'ha
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 test.each(['sqlite', 'postgres'] as const)(
-  'a tenant and an owner at their limits with thousands due do not delay the others, and cost nothing (%s)',
+  'a tenant and an owner at their limits with thousands due do not delay others, and cost nothing (%s)',
   async (store) => {
     const url = store === 'sqlite' ? 'sqlite::memory:' : database.url
     const wakeful = await open(url, { drain: '0s', deliveryLimits: LIMITS })
@@ -29,7 +29,7 @@ test.each(['sqlite', 'postgres'] as const)(
         await wakeful.forTenant('hog').setMany(DUE)
         await wakeful.forTenant('mixed', 'greedy').setMany(DUE)
       }
-      // Many tenants with nothing due: a scan must not go through all of them.
+      // Many tenants with nothing due: a scan must not visit all of them.
       const quiet = Array.from({ length: 1000 }, (_, i) => wakeful.forTenant(`quiet${i}`))
       await Promise.all(quiet.map((each) => each.set({ delay: '1d' }, { target: 'tick' })))
       await wakeful.start()

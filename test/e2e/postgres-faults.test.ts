@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/stores/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../postgres/server.ts'
 import { enterRunning } from './actors.ts'
 
-/** A server of its own, since it is ended and started again. */
+/** A separate server, since it is stopped and restarted. */
 let server: PostgresServer
 let schemas = 0
 
@@ -61,7 +61,7 @@ test('is notified of sets again after its connections were cut', async () => {
   expect(Math.max(...fires.map(({ at, due }) => at - due))).toBeLessThan(6_000)
 })
 
-test('goes on after the server has crashed, with nothing lost and nothing early', async () => {
+test('continues after a crash of the server, with nothing lost and nothing early', async () => {
   const url = newStore()
   const one = await enterRunning(url)
   const messages = Array.from({ length: 10 }, (_, i) => `m${i}`)
@@ -73,7 +73,7 @@ test('goes on after the server has crashed, with nothing lost and nothing early'
   await one.fired('after')
 })
 
-test('a wrong host clock neither hurries nor delays: the database’s is the authority', async () => {
+test('a wrong host clock neither advances nor delays alarms: the database’s clock is authoritative', async () => {
   const url = newStore()
   for (const wrongBy of [3_600_000, -3_600_000]) {
     const clock = { ...systemClock, now: () => systemClock.now() + wrongBy }

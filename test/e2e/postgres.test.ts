@@ -5,7 +5,7 @@ import { enterRunning } from './actors.ts'
 const database = testDatabase()
 let schemas = 0
 
-/** A store of its own for each test. */
+/** A separate store for each test. */
 function newStore(): { url: string; shards(): Promise<Map<string | null, number>> } {
   schemas += 1
   const schema = `s${schemas}`
@@ -53,7 +53,7 @@ test('two processes share the shards evenly, and each alarm fires once, on time,
   for (const actor of actors) expect(actor.fires.length).toBeGreaterThan(5)
 })
 
-test('a killed process is taken over from within 5 s, what was in flight as attempt 2 of the same occurrence', async () => {
+test('a killed process is taken over within 5 s, and its deliveries in flight become attempt 2 of the same occurrence', async () => {
   const { url, shards } = newStore()
   const [one, two] = [await enterRunning(url), await enterRunning(url)]
   await until(async () => isEven(await shards()))
@@ -67,9 +67,9 @@ test('a killed process is taken over from within 5 s, what was in flight as atte
   const killedAt = Date.now()
   await one.kill()
   const again = await Promise.all(flying.map(({ message }) => two.fired(message)))
-  const tookMs = Math.max(...again.map(({ at }) => at)) - killedAt
-  console.log(`taken over from a killed process: ${flying.length} in flight, ${tookMs} ms`)
-  expect(tookMs).toBeLessThan(8_000)
+  const elapsedMs = Math.max(...again.map(({ at }) => at)) - killedAt
+  console.log(`taken over from a killed process: ${flying.length} in flight, ${elapsedMs} ms`)
+  expect(elapsedMs).toBeLessThan(8_000)
   for (const { message, occurrenceId } of flying) {
     const second = again.find((fire) => fire.message === message)!
     expect(second).toMatchObject({ occurrenceId, attempt: 2 })
@@ -85,13 +85,13 @@ test('a graceful close hands over at once, and nothing is delivered twice', asyn
   const messages = Array.from({ length: 20 }, (_, i) => `m${i}`)
   await Promise.all(messages.map((message) => two.set(0, { message })))
   await Promise.all(messages.map((message) => two.fired(message)))
-  const tookMs = performance.now() - closedAt
-  console.log(`handed over after a graceful close: ${Math.round(tookMs)} ms`)
-  expect(tookMs).toBeLessThan(5_000)
+  const elapsedMs = performance.now() - closedAt
+  console.log(`handed over after a graceful close: ${Math.round(elapsedMs)} ms`)
+  expect(elapsedMs).toBeLessThan(5_000)
   expect(two.fires).toHaveLength(20)
 })
 
-test('a stopped process loses its shards, and nothing it says afterwards is accepted (fenced)', async () => {
+test('a paused process loses its shards, and its later writes are rejected (fenced)', async () => {
   const { url } = newStore()
   const [one, two] = [await enterRunning(url), await enterRunning(url)]
   const messages = Array.from({ length: 20 }, (_, i) => `m${i}`)
@@ -102,8 +102,8 @@ test('a stopped process loses its shards, and nothing it says afterwards is acce
   )
   await until(async () => one.fires.length > 0)
   one.child.kill('SIGSTOP')
-  const held = [...one.fires]
-  await Promise.all(held.map(({ message }) => two.fired(message)))
+  const fires = [...one.fires]
+  await Promise.all(fires.map(({ message }) => two.fired(message)))
   one.child.kill('SIGCONT')
   for (const id of ids) await two.until('get', [id], (alarm: { status: string }) => alarm.status === 'fired')
   const { rows } = await database.client.query<{ n: string }>(

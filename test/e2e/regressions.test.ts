@@ -9,17 +9,17 @@ import { newPath } from './actors.ts'
 const eventsOf = (alarms: Alarms) => Array.fromAsync(alarms.events())
 const typesOf = async (alarms: Alarms) => (await eventsOf(alarms)).map(({ type }) => type)
 
-/** A promise a handler waits on, settled by hand. */
-const gate = () => Promise.withResolvers<void>()
+/** A promise that a handler waits on. */
+const deferred = () => Promise.withResolvers<void>()
 
 describe('what a handler throws', () => {
   test('an error whose message is an object delays nothing else', async () => {
     const clock = new VirtualClock()
     const store = newPath()
-    const troubles: unknown[] = []
+    const errors: unknown[] = []
     const counts = { good: 0, tick: 0 }
     const running = async () => {
-      const bench = await openTest({ clock, store, onError: (thrown) => troubles.push(thrown) })
+      const bench = await openTest({ clock, store, onError: (thrown) => errors.push(thrown) })
       bench.wakeful.handle('bad', () => {
         throw Object.assign(new Error('x'), { message: { code: 1 } })
       })
@@ -43,7 +43,7 @@ describe('what a handler throws', () => {
     await using _again = await running()
     await clock.advance('10s')
     expect(counts.good).toBe(20)
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
   })
 
   test.each<[string, () => unknown]>([
@@ -61,8 +61,8 @@ describe('what a handler throws', () => {
     const note = (thrown: unknown) => unhandled.push(thrown)
     process.on('unhandledRejection', note)
     try {
-      const troubles: unknown[] = []
-      await using bench = await openTest({ onError: (thrown) => troubles.push(thrown) })
+      const errors: unknown[] = []
+      await using bench = await openTest({ onError: (thrown) => errors.push(thrown) })
       const { wakeful, clock } = bench
       wakeful.handle('bad', () => {
         throw thing()
@@ -74,7 +74,7 @@ describe('what a handler throws', () => {
       await clock.advance('3s')
       expect(await wakeful.get(bad.id)).toMatchObject({ status: 'failed', failureCount: 1 })
       expect((await wakeful.get(good.id))?.status).toBe('fired')
-      expect([...troubles, ...unhandled]).toEqual([])
+      expect([...errors, ...unhandled]).toEqual([])
     } finally {
       process.off('unhandledRejection', note)
     }
@@ -88,10 +88,10 @@ describe('an alarm changed in flight', () => {
     await using one = await openTest({ clock, store, pool: 'one' })
     await using two = await openTest({ clock, store, pool: 'two' })
     const starts: string[] = []
-    const held = gate()
+    const pending = deferred()
     one.wakeful.handle('work', async ({ payload }) => {
       starts.push(`one: ${payload}`)
-      await held.promise
+      await pending.promise
     })
     two.wakeful.handle('work', ({ payload }) => void starts.push(`two: ${payload}`))
     await one.wakeful.start()
@@ -103,7 +103,7 @@ describe('an alarm changed in flight', () => {
     if (how === 'edit') await one.wakeful.edit(id, { target })
     else await one.wakeful.set({ delay: '1m' }, { target, key: 'k', payload: 'new' })
     await clock.advance('5s')
-    held.resolve()
+    pending.resolve()
     await clock.advance('5s')
     expect(starts).toEqual(['one: old'])
     await clock.advance('2m')
@@ -116,13 +116,13 @@ describe('an alarm changed in flight', () => {
   test('is listed under its new target when it has ended', async () => {
     await using bench = await openTest()
     const { wakeful, clock } = bench
-    const held = gate()
-    wakeful.handle('old', () => held.promise)
+    const pending = deferred()
+    wakeful.handle('old', () => pending.promise)
     await wakeful.start()
     const { id } = await wakeful.set({ delay: '1s' }, { target: 'old' })
     await clock.advance('2s')
     await wakeful.edit(id, { target: 'new', maxFailures: 1 })
-    held.resolve()
+    pending.resolve()
     await clock.advance('1s')
     expect(await wakeful.get(id)).toMatchObject({ status: 'fired', target: 'new' })
     const ids = (items: readonly { id: string }[]) => items.map((item) => item.id)
@@ -134,7 +134,7 @@ describe('an alarm changed in flight', () => {
 })
 
 describe('after downtime', () => {
-  test('a missed recurring occurrence without its handler waits, uncounted, and fires once that is there', async () => {
+  test('a missed recurring occurrence without a handler waits, uncounted, and fires once it is registered', async () => {
     const clock = new VirtualClock()
     const store = newPath()
     const before = await openTest({ clock, store })
@@ -193,8 +193,8 @@ test.each(['cancel', 'reschedule', 'reschedule in flight', 'set again in flight,
   async (how) => {
     await using bench = await openTest()
     const { wakeful, clock } = bench
-    let held: ReturnType<typeof gate> | null = null
-    wakeful.handle('ask', () => held?.promise)
+    let pending: ReturnType<typeof deferred> | null = null
+    wakeful.handle('ask', () => pending?.promise)
     await wakeful.start()
     const options = { target: 'ask', ack: 'report', key: 'k', backoff: { baseMs: 1_000 } } as const
     const { id } = await wakeful.set({ delay: '1m' }, options)
@@ -203,12 +203,12 @@ test.each(['cancel', 'reschedule', 'reschedule in flight', 'set again in flight,
     if (how === 'cancel') await wakeful.cancel(id)
     else if (how === 'reschedule') await wakeful.reschedule(id, { delay: '1h' })
     else {
-      held = gate()
+      pending = deferred()
       await clock.advance('5s')
       if (how === 'reschedule in flight') await wakeful.reschedule(id, { delay: '1h' })
       else await wakeful.set({ delay: '1h' }, { target: 'ask', key: 'k' })
-      if (how === 'reschedule in flight') held.resolve()
-      else held.reject(new Error('no'))
+      if (how === 'reschedule in flight') pending.resolve()
+      else pending.reject(new Error('no'))
       await clock.advance('1s')
     }
     const ofOccurrence = (await eventsOf(wakeful)).filter(({ occurrenceId }) => occurrenceId !== null)
@@ -227,7 +227,7 @@ test('an idempotency key is remembered when its alarm was set again under anothe
   expect((await wakeful.get(id))?.payload).toBe('B')
 })
 
-test('a completion timeout longer than an instant can be is refused, in a set and in an edit', async () => {
+test('a completion timeout beyond the largest instant is rejected, in a set and in an edit', async () => {
   await using bench = await openTest()
   const { wakeful } = bench
   const fields = { target: 'work', ack: 'report', completionTimeout: '520000w' } as const
@@ -239,21 +239,21 @@ test('a completion timeout longer than an instant can be is refused, in a set an
 describe('a damaged row', () => {
   async function onFile() {
     const path = newPath()
-    const troubles: unknown[] = []
-    const bench = await openTest({ store: path, onError: (thrown) => troubles.push(thrown) })
+    const errors: unknown[] = []
+    const bench = await openTest({ store: path, onError: (thrown) => errors.push(thrown) })
     const db = new DatabaseSync(path)
     const dispose = async () => {
       db.close()
       await bench.close()
     }
-    return { ...bench, db, troubles, [Symbol.asyncDispose]: dispose }
+    return { ...bench, db, errors, [Symbol.asyncDispose]: dispose }
   }
 
   test.each(['{', '"x"', '{"kind":1}'])(
     'with the on_failure %s is quarantined, and others fire',
     async (damage) => {
       await using bench = await onFile()
-      const { wakeful, clock, db, troubles } = bench
+      const { wakeful, clock, db, errors } = bench
       const fired: string[] = []
       wakeful.handle('work', ({ alarm }) => void fired.push(alarm.id))
       await wakeful.start()
@@ -265,11 +265,11 @@ describe('a damaged row', () => {
       expect(
         db.prepare('SELECT status, last_error FROM wakeful_outcomes WHERE status = ?').all('failed'),
       ).toEqual([{ status: 'failed', last_error: expect.stringContaining('quarantined') }])
-      expect(troubles).toEqual([])
+      expect(errors).toEqual([])
     },
   )
 
-  test('that awaits its report is counted as failed, and as nothing else', async () => {
+  test('that awaits its report counts as failed only', async () => {
     await using bench = await onFile()
     const { wakeful, clock, db } = bench
     wakeful.handle('ask', () => {})
@@ -282,7 +282,7 @@ describe('a damaged row', () => {
     expect(await wakeful.stats()).toMatchObject({ ...none, total: 1, failed: 1 })
   })
 
-  test('that is repaired and retried goes on with its rule', async () => {
+  test('that is repaired and retried continues with its rule', async () => {
     await using bench = await onFile()
     const { wakeful, clock, db } = bench
     let fired = 0

@@ -10,20 +10,20 @@ export interface Arrived {
   readonly body: string
 }
 
-/** What a sink answers: a status, and what stands in the body. */
+/** What a sink answers: a status, headers and a body. */
 export interface Answer {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** Answers after this promise; never where it never resolves. */
+  /** Answers after this promise; never if it never resolves. */
   readonly after?: Promise<unknown>
 }
 
-/** A receiver of webhooks, played by a test. */
+/** A webhook receiver for tests. */
 export interface Sink {
   readonly url: string
   readonly arrived: Arrived[]
-  /** Resolves when so many have arrived. */
+  /** Resolves when this many have arrived. */
   received(count: number): Promise<readonly Arrived[]>
 }
 
@@ -35,7 +35,7 @@ afterEach(() => {
   }
 })
 
-/** Opens a receiver that answers each webhook as it is told to, on any port or on this one. */
+/** Opens a receiver that answers each webhook with `answer`, on any port or on this one. */
 export async function openSink(
   answer: (arrived: Arrived, index: number) => Answer = () => ({}),
   port = 0,
@@ -49,9 +49,14 @@ export async function openSink(
     const webhook = { method, path, headers, body }
     arrived.push(webhook)
     for (const { count, resolve } of waiting) if (arrived.length >= count) resolve()
-    const { status = 200, headers: said = {}, body: text = '', after } = answer(webhook, arrived.length - 1)
+    const {
+      status = 200,
+      headers: answered = {},
+      body: text = '',
+      after,
+    } = answer(webhook, arrived.length - 1)
     await after
-    response.writeHead(status, said).end(text)
+    response.writeHead(status, answered).end(text)
   })
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))

@@ -17,7 +17,7 @@ const fired = (path: string) =>
   read<{ count: number }>(path, "SELECT count(*) AS count FROM wakeful_events WHERE type = 'alarm.fired'")
     .count
 
-test('a stopped owner loses its shard, and nothing it says afterwards is accepted (fenced)', async () => {
+test('a paused process loses its shard, and its later writes are rejected (fenced)', async () => {
   const path = newPath()
   const owner = await enterRunning(path)
   const other = await enterRunning(path)
@@ -37,7 +37,7 @@ test('a stopped owner loses its shard, and nothing it says afterwards is accepte
   expect(fired(path)).toBe(2)
 
   owner.child.kill('SIGCONT')
-  // Its handler ends now and its engine settles: in vain.
+  // Its handler ends now and its engine settles in vain.
   await owner.until('isOwner', [], (is: boolean) => !is)
   const after = await owner.set(200, { message: 'after' })
   await other.fired('after')
@@ -46,14 +46,14 @@ test('a stopped owner loses its shard, and nothing it says afterwards is accepte
   expect(epoch(path)).toBe(before + 1)
   expect(owner.fires.map(({ message }) => message)).toEqual(['in flight'])
 
-  // It stands by: when the new owner dies it takes over again.
+  // It stands by and takes over again when the new lease holder dies.
   await other.kill()
   await owner.set(0, { message: 'back' })
   await owner.fired('back')
   expect(epoch(path)).toBe(before + 2)
 }, 40_000)
 
-test('an owner whose thread was blocked for longer than its lease goes on when no other process took over', async () => {
+test('a process whose thread was blocked for longer than its lease continues if no other took over', async () => {
   const path = newPath()
   const owner = await enterRunning(path)
   await owner.set(1_000, { message: 'due meanwhile' })

@@ -38,7 +38,7 @@ test('what a transactional handler writes commits with the settle, and not at al
     async (fire) => {
       insert(fire.tx, fire.occurrence.id)
       await pause(5)
-      // Written, but not to be seen by anyone before the settle.
+      // Written, but not visible before the settle.
       expect(effects()).toBe(0)
       if (fire.attempt === 1) throw new Error('undone')
     },
@@ -66,7 +66,7 @@ test('a transactional handler that always throws leaves nothing behind', async (
   expect(effects()).toBe(0)
 })
 
-test('a backlog of transactional handlers lets sets in between', async () => {
+test('a backlog of transactional handlers lets sets through', async () => {
   let begun = () => {}
   const first = new Promise<void>((resolve) => {
     begun = resolve
@@ -90,7 +90,7 @@ test('a backlog of transactional handlers lets sets in between', async () => {
   expect(waitedMs).toBeLessThan(1_500)
 })
 
-test('a transactional handler that was broken off cannot write any more, nor into the transaction of the next', async () => {
+test('an aborted transactional handler cannot write any more, nor into the next transaction', async () => {
   let tooLate: unknown = null
   let wrote = () => {}
   const late = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ test('a transactional handler that was broken off cannot write any more, nor int
   expect(db.prepare('SELECT occurrence FROM effects').all()).toEqual([{ occurrence: 'next' }])
 })
 
-test('a call that a transactional handler leaves for later is no call from inside it', async () => {
+test('a call that a transactional handler defers is not a call from inside it', async () => {
   const later = new Promise<unknown>((resolve) => {
     wakeful.handle(
       'write',

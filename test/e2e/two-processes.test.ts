@@ -18,12 +18,12 @@ test('fires a set from another process on time', async () => {
   console.log(`a set from another process, ms after its instant: ${late.join(' ')}`)
   expect(late[0]).toBeGreaterThanOrEqual(0)
   expect(late[10]).toBeLessThan(100)
-  // A machine that has a hiccup is no reason to fail.
+  // Allow one slow tick of the machine.
   expect(late.at(-1)).toBeLessThan(5_000)
   expect(other.fires).toEqual([])
 }, 30_000)
 
-test('takes over from a killed owner within 5 s, what was in flight as attempt 2 of the same occurrence', async () => {
+test('takes over from a killed process within 5 s, with deliveries in flight as attempt 2 of the same occurrence', async () => {
   const path = newPath()
   const owner = await enterRunning(path)
   const other = await enterRunning(path)

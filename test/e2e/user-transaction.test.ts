@@ -38,7 +38,7 @@ function allFired(count: number): Promise<void> {
 
 const soon = (ms: number) => new Date(Date.now() + ms)
 
-test('a set in a transaction that is rolled back never was', async () => {
+test('a set in a transaction that is rolled back has no effect', async () => {
   db.exec('BEGIN IMMEDIATE')
   const { id } = await wakeful.set(soon(50), { target: 'note', message: 'undone', tx: db })
   db.prepare('INSERT INTO orders (alarm) VALUES (?)').run(id)
@@ -50,7 +50,7 @@ test('a set in a transaction that is rolled back never was', async () => {
   expect(await wakeful.stats()).toMatchObject({ total: 1 })
 })
 
-test('a set in a transaction that commits fires on time, though the clock looked before the commit', async () => {
+test('a set in a transaction that commits fires on time, although the engine scanned before the commit', async () => {
   db.exec('BEGIN IMMEDIATE')
   const { id } = await wakeful.set(soon(400), { target: 'note', message: 'kept', tx: db })
   db.prepare('INSERT INTO orders (alarm) VALUES (?)').run(id)
@@ -63,7 +63,7 @@ test('a set in a transaction that commits fires on time, though the clock looked
   expect(db.prepare('SELECT alarm FROM orders').get()).toEqual({ alarm: id })
 })
 
-test('a cancel in a transaction that is rolled back never was, one that commits wins', async () => {
+test('a cancel in a transaction that is rolled back has no effect, and one that commits wins', async () => {
   const [kept, gone] = await Promise.all(
     ['kept', 'gone'].map((message) => wakeful.set(soon(400), { target: 'note', message })),
   )

@@ -17,7 +17,7 @@ async function opened(work: (wakeful: Wakeful, path: string) => Promise<void>, o
   }
 }
 
-/** Waits until an alarm stands so. */
+/** Waits until an alarm has this status. */
 async function settled(wakeful: Wakeful, id: string, status: string) {
   for (;;) {
     const alarm = (await wakeful.get(id))!
@@ -69,24 +69,24 @@ describe('signatures', () => {
       for (let bit = 0; bit < bytes.length * 8; bit++) {
         const flipped = Buffer.from(bytes)
         flipped[bit >> 3]! ^= 1 << (bit & 7)
-        const said = { ...parts, [name]: name === 'body' ? flipped : flipped.toString('latin1') }
+        const sent = { ...parts, [name]: name === 'body' ? flipped : flipped.toString('latin1') }
         const signed = {
-          'webhook-id': said.id,
-          'webhook-timestamp': said.timestamp,
-          'webhook-signature': said.signature,
+          'webhook-id': sent.id,
+          'webhook-timestamp': sent.timestamp,
+          'webhook-signature': sent.signature,
         }
         try {
-          webhook.verify(said.body, signed as Record<string, string>)
+          webhook.verify(sent.body, signed as Record<string, string>)
           unnoticed.push(`${name} ${bit}`)
         } catch {
-          // Rejected, as it should be.
+          // Rejected as expected.
         }
       }
     }
     return unnoticed
   }
 
-  test('a rotation fails nothing: for a day both secrets verify everything', async () => {
+  test('a rotation breaks nothing: for a day both secrets verify everything', async () => {
     await opened(async (wakeful) => {
       const sink = await openSink()
       const target = { webhook: sink.url }
@@ -139,7 +139,7 @@ describe('a webhook that fails', () => {
     })
   })
 
-  test.each([301, 400, 404])('with %i has failed at once', async (status) => {
+  test.each([301, 400, 404])('with %i fails at once', async (status) => {
     await opened(async (wakeful) => {
       const sink = await openSink(() => ({ status, headers: { Location: 'http://127.0.0.1:9/' } }))
       const { id } = await wakeful.set({ delay: '0s' }, { target: { webhook: sink.url } })
@@ -163,7 +163,7 @@ describe('a webhook that fails', () => {
     })
   })
 
-  test('because no answer comes in time is attempted again', async () => {
+  test('without an answer in time is attempted again', async () => {
     await opened(async (wakeful) => {
       const sink = await openSink((_, index) => (index === 0 ? { after: new Promise(() => {}) } : {}))
       const { id } = await wakeful.set({ delay: '0s' }, { target: { webhook: sink.url }, timeout: '200ms' })
@@ -171,7 +171,7 @@ describe('a webhook that fails', () => {
     })
   })
 
-  test('in a process that is killed comes again from another, under the same id', async () => {
+  test('in a killed process is delivered again by another, under the same id', async () => {
     const path = newPath()
     const sink = await openSink((_, index) => (index === 0 ? { after: new Promise(() => {}) } : {}))
     const options = { allowPrivateTargets: true }
@@ -201,7 +201,7 @@ describe('a report in the answer', () => {
 })
 
 describe('an endpoint', () => {
-  test('that is down is called rarely, and costs no attempts', async () => {
+  test('that is down is called rarely, and uses up no attempts', async () => {
     await opened(
       async (wakeful) => {
         const dead = await openSink(() => ({ status: 500 }))
@@ -209,11 +209,11 @@ describe('an endpoint', () => {
         const items = Array.from({ length: 40 }, () => ({ when: new Date(), target, maxFailures: 6 }))
         await wakeful.setMany(items)
         await new Promise((resolve) => setTimeout(resolve, 1_500))
-        // Ten at a time were under way when it opened; since then there was a probe now and then.
+        // Ten at a time were in flight when the circuit opened; since then there was an occasional probe.
         expect(dead.arrived.length).toBeLessThan(30)
         expect(await wakeful.stats()).toMatchObject({ pending: 40, failed: 0 })
         const { items: waiting } = await wakeful.list({ status: 'active', limit: 40 })
-        // One of them may be the probe of this instant, which `why` describes as being delivered.
+        // One of them may be the current probe, which `why` describes as being delivered.
         const untried = waiting.filter(({ attempts }) => attempts === 0)
         const next = await Promise.all(untried.map(async ({ id }) => (await wakeful.why(id)).next))
         expect(next.join('\n')).toContain('waits, uncounted, until its webhook can be reached')
@@ -260,7 +260,7 @@ describe('an endpoint', () => {
 })
 
 describe('secrets', () => {
-  test('are nowhere in the store, and in no error', async () => {
+  test('are nowhere in the store and in no error', async () => {
     const master = 'the-master-secret-of-this-installation'
     await opened(
       async (wakeful, path) => {
@@ -277,7 +277,7 @@ describe('secrets', () => {
         })
         const files = readdirSync(dirname(path)).filter((name) => !name.endsWith('.secret'))
         const stored = files.map((name) => readFileSync(join(dirname(path), name), 'latin1')).join('')
-        const shown = JSON.stringify([
+        const returned = JSON.stringify([
           await wakeful.get(id),
           await wakeful.wire(id),
           await wakeful.why(id),
@@ -285,7 +285,7 @@ describe('secrets', () => {
         ])
         const events = JSON.stringify(await Array.fromAsync(wakeful.events()))
         for (const hidden of ['hunter2', 'hunter3', 'whsec_', secret.slice(6), master]) {
-          expect([stored, shown, events].filter((text) => text.includes(hidden))).toEqual([])
+          expect([stored, returned, events].filter((text) => text.includes(hidden))).toEqual([])
         }
         expect(existsSync(`${path}.secret`)).toBe(false)
       },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openTest } from '../../src/testing/index.ts'
 
-it('tells of each delivery, also of the one after a failed report', async () => {
+it('describes each delivery, including the one after a failed report', async () => {
   await using bench = await openTest()
   const { wakeful, clock } = bench
   await wakeful.start()
@@ -16,25 +16,25 @@ it('tells of each delivery, also of the one after a failed report', async () => 
   const second = await wakeful.get(id)
   expect(second!.lastFiredAt!.getTime()).toBeGreaterThan(first!.lastFiredAt!.getTime())
   const lines = async () => (await wakeful.why(id)).story.map(({ type, text }) => `${type} ${text}`)
-  const told = [
+  const expected = [
     /^alarm.set /,
     /^alarm.fired delivered, .*\(attempt 1\)/,
     /^alarm.attempt_failed attempt 1 failed: no/,
     /^alarm.fired delivered again \(attempt 2\)/,
   ]
-  for (const [at, line] of (await lines()).entries()) expect(line).toMatch(told[at]!)
+  for (const [at, line] of (await lines()).entries()) expect(line).toMatch(expected[at]!)
   await wakeful.complete(id, 'done')
   expect((await lines()).slice(3)).toEqual([
     'alarm.fired delivered again (attempt 2)',
     'alarm.completed reported complete: done',
   ])
-  // The log keeps to one record of the delivery (recorded-once).
+  // The log has only one record of the delivery (recorded-once).
   const log = []
   for await (const { type } of wakeful.events()) log.push(type)
   expect(log).toEqual(['alarm.fired', 'alarm.attempt_failed', 'alarm.completed'])
 })
 
-it('says where it goes, and what cannot be done, in words that fit', async () => {
+it('describes the target and impossible actions correctly', async () => {
   await using bench = await openTest()
   const { wakeful, clock } = bench
   await wakeful.start()

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { cancel, type Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
-import { begun, isWaiting, type PostgresBench, postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
+import { begun, isWaiting, type PostgresHarness, postgresBench } from './harness.ts'
 
-/** The ways in which the obvious version fails (hazards.md), each by its number, where the conformance suite has none. */
+/** Concurrency bugs that the obvious implementation has and the conformance suite does not cover. */
 const { url, client } = testDatabase()
 
-/** Cancels in a transaction of the caller's own. */
-async function cancelIn({ bench, store }: PostgresBench, id: string, tx: unknown) {
+/** Cancels in the caller's transaction. */
+async function cancelIn({ bench, store }: PostgresHarness, id: string, tx: unknown) {
   const context = bench.context()
   const decide = (found: Snapshot) => {
     const { change, outcome } = cancel(found, context)
@@ -17,24 +17,24 @@ async function cancelIn({ bench, store }: PostgresBench, id: string, tx: unknown
   return (await store.edit(ANN, { id }, decide, context, tx)).results[0]?.answer
 }
 
-describe('hazard 1: locks on the shard', () => {
-  test('a user’s open transaction that cancels close to the instant stops neither beat nor settle', async () => {
+describe('shard locks', () => {
+  test('a user’s open transaction that cancels near the instant blocks neither heartbeat nor settle', async () => {
     const at = await postgresBench(url)
     const { bench } = at
     const leases = await bench.heartbeat()
     const [flying, near] = [await bench.alarm({ delay: '1s' }), await bench.alarm({ delay: '2s' })]
     bench.clock.step(1000)
-    const taking = await bench.claimOne(leases)
+    const claimed = await bench.claimOne(leases)
     const tx = await begun(at.connect())
     expect(await cancelIn(at, near, tx)).toBe('cancelled')
     const [renewed] = await bench.heartbeat()
     expect(renewed!.epoch).toBe(leases[0]!.epoch)
-    expect(await bench.settle(taking, 'delivered')).toEqual({ lost: [], stale: 0 })
+    expect(await bench.settle(claimed, 'delivered')).toEqual({ lost: [], stale: 0 })
     expect(await bench.state(flying)).toBe('fired')
     await tx.query('COMMIT')
   })
 
-  test('takeover waits for an open settle, and is not held up by it either', async () => {
+  test('a takeover waits for an open settle without blocking it', async () => {
     const { bench, connect, peer, schema } = await postgresBench(url)
     const other = await peer()
     await bench.heartbeat('one', ['app'])
@@ -46,21 +46,21 @@ describe('hazard 1: locks on the shard', () => {
     expect(await bench.heartbeat('two', ['app'], other)).toHaveLength(1)
   })
 
-  test('a settle waits for a takeover under way, and then finds its lease lost', async () => {
+  test('a settle waits for a running takeover, and then finds its lease lost', async () => {
     const { bench, connect, schema } = await postgresBench(url)
     const leases = await bench.heartbeat('one', ['app'])
     await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
-    const taking = await bench.claimOne(leases)
+    const claimed = await bench.claimOne(leases)
     const takeover = await begun(connect())
     await takeover.query(`UPDATE ${schema}.shards SET holder = 'two', epoch = epoch + 1 WHERE pool = 'app'`)
-    const settling = bench.settle(taking, 'delivered')
+    const settling = bench.settle(claimed, 'delivered')
     expect(await isWaiting(settling)).toBe(true)
     await takeover.query('COMMIT')
-    expect((await settling).lost).toEqual([taking.lease])
+    expect((await settling).lost).toEqual([claimed.lease])
   })
 
-  test('cancels from many callers leave the owner its takes', async () => {
+  test('cancels from many callers do not prevent claims', async () => {
     const { bench, peer } = await postgresBench(url)
     const callers = await peer()
     const leases = await bench.heartbeat()
@@ -79,22 +79,22 @@ describe('hazard 1: locks on the shard', () => {
         context,
       ),
     )
-    const taken: string[] = []
+    const claimed: string[] = []
     for (let i = 0; i < 50; i++) {
-      const { timers: takings } = await bench.claim(leases, { limit: 5 })
-      taken.push(...takings.map(({ alarm }) => alarm.id))
-      await bench.settle(takings, 'delivered')
+      const { timers: claimedTimers } = await bench.claim(leases, { limit: 5 })
+      claimed.push(...claimedTimers.map(({ alarm }) => alarm.id))
+      await bench.settle(claimedTimers, 'delivered')
     }
     const outcomes = (await Promise.all(cancels)).map(({ results }) => results[0]?.answer)
     const won = ids.filter((_, i) => outcomes[i] === 'cancelled')
-    expect(taken.filter((id) => won.includes(id))).toEqual([])
-    expect(kept.every((id) => taken.includes(id))).toBe(true)
-    expect(new Set(taken).size).toBe(taken.length)
+    expect(claimed.filter((id) => won.includes(id))).toEqual([])
+    expect(kept.every((id) => claimed.includes(id))).toBe(true)
+    expect(new Set(claimed).size).toBe(claimed.length)
   })
 })
 
-describe('hazard 4: the take’s look begins after its lock', () => {
-  test('a cancel that commits while the take waits for it wins', async () => {
+describe('a claim reads after it has locked', () => {
+  test('a cancel that commits while a claim waits for it wins', async () => {
     const at = await postgresBench(url)
     const { bench } = at
     const leases = await bench.heartbeat()
@@ -102,15 +102,15 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     bench.clock.step(1000)
     const tx = await begun(at.connect())
     expect(await cancelIn(at, id, tx)).toBe('cancelled')
-    const taking = bench.claim(leases)
-    expect(await isWaiting(taking, 20)).toBe(true)
+    const claimed = bench.claim(leases)
+    expect(await isWaiting(claimed, 20)).toBe(true)
     await tx.query('COMMIT')
-    expect((await taking).timers).toEqual([])
+    expect((await claimed).timers).toEqual([])
     expect((await bench.claim(leases)).timers).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
 
-  test('a cancel that stays open holds its own shard up for a moment only, and rolled back it never was', async () => {
+  test('an open cancel delays its shard only briefly, and a rolled back one has no effect', async () => {
     const at = await postgresBench(url, { shards: 64 })
     const { bench, store } = at
     const leases = await bench.heartbeat()
@@ -119,19 +119,19 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     bench.clock.step(1000)
     const tx = await begun(at.connect())
     await cancelIn(at, id, tx)
-    const { timers: takings, nextWakeAt } = await bench.claim(leases)
-    expect(takings.length).toBeGreaterThan(40)
-    expect(takings.map(({ alarm }) => alarm.id)).not.toContain(id)
+    const { timers: claimedTimers, nextWakeAt } = await bench.claim(leases)
+    expect(claimedTimers.length).toBeGreaterThan(40)
+    expect(claimedTimers.map(({ alarm }) => alarm.id)).not.toContain(id)
     expect(nextWakeAt).not.toBeNull()
-    await bench.settle(takings, 'delivered')
+    await bench.settle(claimedTimers, 'delivered')
     await tx.query('ROLLBACK')
     bench.clock.step(1000)
-    const rest = await store.claim(await bench.heartbeat(), takeAll(at))
+    const rest = await store.claim(await bench.heartbeat(), claimAll(at))
     expect(rest.timers.map(({ alarm }) => alarm.id)).toContain(id)
-    expect(takings.length + rest.timers.length).toBe(others.length + 1)
+    expect(claimedTimers.length + rest.timers.length).toBe(others.length + 1)
   })
 
-  test('a cancel long before the instant that is still open then is not overtaken, and stops nobody else', async () => {
+  test('a cancel long before the instant that is still open then is respected, and blocks nothing else', async () => {
     const at = await postgresBench(url)
     const { bench } = at
     const leases = await bench.heartbeat()
@@ -148,7 +148,7 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     expect(await bench.state(cancelled)).toBe('cancelled')
   })
 
-  test('what was locked once and left as it was still fires, with what was changed beside it', async () => {
+  test('timers that were locked but not changed still fire, together with changed ones', async () => {
     const at = await postgresBench(url)
     const { bench, store } = at
     const leases = await bench.heartbeat()
@@ -165,7 +165,7 @@ describe('hazard 4: the take’s look begins after its lock', () => {
   })
 })
 
-function takeAll({ bench }: PostgresBench) {
+function claimAll({ bench }: PostgresHarness) {
   const context = bench.context()
   return {
     context,
@@ -176,8 +176,8 @@ function takeAll({ bench }: PostgresBench) {
   } as never
 }
 
-describe('hazard 7: group commit without isolation', () => {
-  test('a transaction that holds a key holds up whoever sets that key, and nobody else', async () => {
+describe('group commits', () => {
+  test('a transaction that locks a key blocks only sets of that key', async () => {
     const { bench, store, connect } = await postgresBench(url)
     const tx = await begun(connect())
     await store.set([bench.request({ delay: '1h' }, { idempotencyKey: 'held' })], bench.context(), tx)
@@ -193,7 +193,7 @@ describe('hazard 7: group commit without isolation', () => {
     expect((await same).outcome).toBe('deduped')
   })
 
-  test('two processes that set the same new key at once set one alarm', async () => {
+  test('two processes that set the same new key concurrently create one alarm', async () => {
     const { bench, peer } = await postgresBench(url)
     const other = await peer()
     const sets = Array.from({ length: 20 }, (_, i) => {
@@ -206,14 +206,14 @@ describe('hazard 7: group commit without isolation', () => {
     expect((await bench.get(answers[0]!.snapshot.alarm.id)).timers).toHaveLength(1)
   })
 
-  /** Waits until so many wait for a lock. */
+  /** Waits until this many sessions wait for a lock. */
   async function untilBlocked(count: number): Promise<void> {
     const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     while ((await client.query(blocked)).rowCount !== count)
       await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  test('batches write their keys in one order, whatever order they were given in', async () => {
+  test('batches lock their keys in one order, whatever the order of the calls', async () => {
     const { bench, store, peer, connect } = await postgresBench(url)
     for (const name of ['key', 'idempotencyKey'] as const) {
       const batch = (...names: string[]) =>
@@ -222,7 +222,7 @@ describe('hazard 7: group commit without isolation', () => {
       await store.set(batch('m'), bench.context(), tx)
       const waiting = store.set(batch('z', 'm', 'a'), bench.context())
       await untilBlocked(1)
-      // What comes after the one that is waited for is not held: who has it and wants the other two would wait in a circle.
+      // The keys after the awaited one are not locked. A session that has it and wants the other two would deadlock.
       const other = await peer()
       const [last] = await other.set(batch('z'), bench.context())
       const first = other.set(batch('a'), bench.context())
@@ -233,7 +233,7 @@ describe('hazard 7: group commit without isolation', () => {
     }
   })
 
-  test('a text that cannot be stored is refused alone', async () => {
+  test('a text that cannot be stored is rejected alone', async () => {
     const { bench, store } = await postgresBench(url)
     const bad = bench.request({ delay: '1h' })
     const sets = [{ ...bad, alarm: { ...bad.alarm, label: 'a\0b' } }, bench.request({ delay: '1h' })]
@@ -241,26 +241,26 @@ describe('hazard 7: group commit without isolation', () => {
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
   })
 
-  test('callers of one moment share a commit, and tell others once', async () => {
+  test('concurrent callers share a commit and a notice', async () => {
     const { bench, store, connect, schema } = await postgresBench(url)
     const listener = await connect()
-    let told = 0
+    let notices = 0
     listener.on('notification', () => {
-      told += 1
+      notices += 1
     })
     await listener.query(`LISTEN wakeful_${schema}`)
     await Promise.all(Array.from({ length: 100 }, () => bench.alarm({ delay: '1s' })))
     await Promise.all(Array.from({ length: 100 }, () => bench.alarm({ delay: '1h' })))
     await store.stats(ANN)
     await listener.query('SELECT 1')
-    expect(told).toBeGreaterThanOrEqual(1)
-    // On a slow machine they come in several groups; none is told of twice, and those of later not at all.
-    expect(told).toBeLessThan(30)
+    expect(notices).toBeGreaterThanOrEqual(1)
+    // On a slow machine there are several groups, each with one notice.
+    expect(notices).toBeLessThan(30)
   })
 })
 
-describe('hazard 8: sequence order is not commit order', () => {
-  test('a reader waits at a gap for those who may still fill it, and misses nothing', async () => {
+describe('the log is read in commit order', () => {
+  test('a reader waits at a gap for open transactions and misses nothing', async () => {
     const at = await postgresBench(url)
     const { bench, store } = at
     const [early, late] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
@@ -275,7 +275,7 @@ describe('hazard 8: sequence order is not commit order', () => {
     expect(await store.lastEvent()).toBe(events.at(-1)!.seq)
   })
 
-  test('one who is open for long hides what comes after, never for ever, and a gap it leaves is passed', async () => {
+  test('a long transaction hides later events, but not forever, and its gap is skipped after a rollback', async () => {
     const at = await postgresBench(url)
     const { bench, store } = at
     const [early, late] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
@@ -287,7 +287,7 @@ describe('hazard 8: sequence order is not commit order', () => {
     expect((await store.events(ANN, { after: 0, limit: 10 })).map(({ alarmId }) => alarmId)).toEqual([late])
   })
 
-  test('a writer of another database hides nothing', async () => {
+  test('a transaction of another database hides nothing', async () => {
     const at = await postgresBench(url)
     const elsewhere = await begun(at.connect())
     await elsewhere.query('CREATE TABLE mine (a int)')
@@ -300,28 +300,28 @@ describe('hazard 8: sequence order is not commit order', () => {
   })
 })
 
-describe('hazards 9 to 11: what is known without asking', () => {
-  test('a set in the past by another process is found although the look begins later', async () => {
+describe('cached bounds', () => {
+  test('a set in the past by another process is found although scans begin later', async () => {
     const { bench, peer } = await postgresBench(url)
     const other = await peer()
     const leases = await bench.heartbeat()
     bench.clock.step(3_600_000)
     expect((await bench.claim(leases)).timers).toEqual([])
-    const told = Promise.withResolvers<void>()
-    bench.store.onChange(() => told.resolve())
+    const notices = Promise.withResolvers<void>()
+    bench.store.onChange(() => notices.resolve())
     await other.set([bench.request({ at: new Date(bench.now - 60_000) })], bench.context())
-    await told.promise
+    await notices.promise
     expect((await bench.claim(leases)).timers).toHaveLength(1)
   })
 
-  test('what nobody told of is found at the next beat', async () => {
+  test('a timer without a notice is found at the next heartbeat', async () => {
     const { bench, connect, schema } = await postgresBench(url)
     const leases = await bench.heartbeat()
     const id = await bench.alarm({ delay: '2h' })
     bench.clock.step(3_600_000)
     expect((await bench.claim(leases)).timers).toEqual([])
-    const hand = await connect()
-    await hand.query(`UPDATE ${schema}.timers SET wake_at = $1`, [bench.now - 60_000])
+    const client = await connect()
+    await client.query(`UPDATE ${schema}.timers SET wake_at = $1`, [bench.now - 60_000])
     const again = await bench.heartbeat()
     expect((await bench.claim(again)).timers.map(({ alarm }) => alarm.id)).toEqual([id])
   })

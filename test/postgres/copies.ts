@@ -19,7 +19,7 @@ export async function copyRows(
   )
 }
 
-/** Runs work that writes much without the indexes that need not be kept up row by row: made anew, they cost half the time. */
+/** Runs bulk writes without the indexes that can be rebuilt afterwards: that halves the time. */
 export async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ name: string; text: string }>(
     `SELECT indexname AS name, indexdef AS text FROM pg_indexes WHERE schemaname = 'wakeful'
@@ -32,7 +32,7 @@ export async function withoutIndexes(client: pg.Client, work: () => Promise<void
   for (const { text } of rows) await client.query(text)
 }
 
-/** Numbers that are given out from now on come after those that were copied. */
+/** Advances the sequences past the copied numbers. */
 export async function moveSequences(client: pg.Client): Promise<void> {
   for (const [table, column] of [
     ['alarms', 'seq'],

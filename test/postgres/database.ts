@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 
-/** A database for one test file, and a connection to look at it with. */
+/** A database for one test file, and a connection to inspect it. */
 export interface TestDatabase {
   readonly url: string
   readonly client: pg.Client
 }
 
-/** Makes a database that goes away with the test file. Ask for it at the top of the file. */
+/** Creates a database that is dropped with the test file. Call it at the top of the file. */
 export function testDatabase(): TestDatabase {
   const server = inject('postgres')
   const name = `t_${randomUUID().replaceAll('-', '')}`

@@ -5,7 +5,7 @@ import { open } from '../../src/index.ts'
 import { freePort } from './programs.ts'
 import { type PostgresServer, startPostgres, startStandby } from './server.ts'
 
-/** The address that stays when the server behind it is another: as a virtual address, a proxy or DNS would. */
+/** A stable address in front of changing servers, like a virtual address, a proxy or DNS. */
 class Address {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -65,7 +65,7 @@ async function asked(server: PostgresServer, ...statements: string[]): Promise<u
   }
 }
 
-/** Another clock for whoever connects from now on: what every statement of Wakeful's calls is found there first. */
+/** Changes the clock for new connections: Wakeful's statements find this function first. */
 const BEHIND_MS = 3_000
 const CLOCK_BEHIND = [
   'CREATE SCHEMA behind',
@@ -74,12 +74,12 @@ const CLOCK_BEHIND = [
   'ALTER DATABASE postgres SET search_path = behind, pg_catalog',
 ]
 
-it('loses nothing and fires nothing early when a standby takes over whose clock is behind', async () => {
+it('loses nothing and fires nothing early when a standby with a slower clock takes over', async () => {
   const primary = await startPostgres()
   servers.push(primary)
   const standby = await startStandby(primary)
   servers.push(standby)
-  // A commit is answered when the standby has it too: else what was answered last may be lost with the primary.
+  // A commit is answered when the standby has it, too. Otherwise the last commits may be lost with the primary.
   await asked(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()')
   await address.listen(primary.port)
   const wakeful = await open(`postgres://postgres@127.0.0.1:${address.port}/postgres`, {
@@ -119,11 +119,11 @@ it('loses nothing and fires nothing early when a standby takes over whose clock 
   await expect.poll(stillSet, { timeout: 60_000, interval: 200 }).toBe(true)
   await expect.poll(() => fired.size, { timeout: 120_000, interval: 200 }).toBe(set.length)
 
-  // By a host whose clock is right nothing was early, and by the store's own neither.
+  // Nothing was early by a correct host clock, nor by the store's.
   const seen = [...fired.values()].flat()
   expect(seen.filter(({ at, instant }) => at < instant)).toEqual([])
   expect(seen.filter(({ drift }) => drift < 0)).toEqual([])
-  // Each has ended as exactly one record, also what was in flight when the primary died.
+  // Each occurrence has exactly one ending, including those in flight when the primary died.
   const records = new Map<string, number>()
   const read = async () => {
     records.clear()
@@ -131,7 +131,7 @@ it('loses nothing and fires nothing early when a standby takes over whose clock 
       if (type === 'alarm.fired') records.set(occurrenceId!, (records.get(occurrenceId!) ?? 0) + 1)
     return records.size
   }
-  // The handler has run when its record is not written yet.
+  // The handler may have run before its record is written.
   await expect.poll(read, { timeout: 60_000, interval: 200 }).toBeGreaterThanOrEqual(set.length)
   expect(new Set(records.values())).toEqual(new Set([1]))
   await wakeful.close()

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { Session } from '../../src/stores/postgres/connection/session.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
-import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
+import { postgresBench } from './harness.ts'
 
 const { url } = testDatabase()
 
-test('alarms that are asked for in one turn are read together, each for its own scope', async () => {
+test('alarms requested in one turn are read together, each in its scope', async () => {
   const { bench, store } = await postgresBench(url)
   const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '2h' })]
   const scope = (await bench.get(ids[0]!)).alarm

@@ -6,22 +6,22 @@ import { openPostgres, type PostgresOptions, type PostgresStore } from '../../sr
 
 let schemas = 0
 
-/** A bench of the conformance suite on a schema of its own, with connections beside it; all of it ends with the test. */
-export interface PostgresBench {
+/** A conformance harness on its own schema, with extra connections. Everything ends with the test. */
+export interface PostgresHarness {
   readonly bench: Harness
   readonly store: PostgresStore
   readonly schema: string
   /** Another process's view of the same rows. */
   peer(): Promise<PostgresStore>
-  /** A connection of somebody else's. */
+  /** Another connection. */
   connect(): Promise<pg.Client>
 }
 
-/** Opens a store in virtual time, with one shard per pool unless more are asked for. */
+/** Opens a store in virtual time, with one shard per pool by default. */
 export async function postgresBench(
   url: string,
   options: Partial<PostgresOptions> = {},
-): Promise<PostgresBench> {
+): Promise<PostgresHarness> {
   schemas += 1
   const schema = `h${process.pid}_${schemas}`
   const clock = new SteppedClock()
@@ -52,7 +52,7 @@ export async function begun(connecting: Promise<pg.Client>): Promise<pg.Client> 
   return client
 }
 
-/** Whether a promise has not ended after a moment. */
+/** Whether a promise is still pending after a moment. */
 export async function isWaiting(promise: Promise<unknown>, ms = 40): Promise<boolean> {
   const waited = Symbol('waited')
   const timeout = new Promise((resolve) => setTimeout(resolve, ms, waited))

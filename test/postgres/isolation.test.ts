@@ -4,12 +4,12 @@ import { testDatabase } from './database.ts'
 
 const { url, client } = testDatabase()
 
-test('a database with odd defaults is like any other: serializable transactions, lists without NULL', async () => {
+test('works with unusual database defaults: serializable transactions, lists without NULL', async () => {
   const name = new URL(url).pathname.slice(1)
   await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
   await client.query(`ALTER DATABASE ${name} SET array_nulls = off`)
-  const troubles: unknown[] = []
-  const all = await Promise.all([1, 2].map(() => open(url, { onError: (thrown) => troubles.push(thrown) })))
+  const errors: unknown[] = []
+  const all = await Promise.all([1, 2].map(() => open(url, { onError: (thrown) => errors.push(thrown) })))
   let fired = 0
   for (const wakeful of all) {
     wakeful.handle('count', () => {
@@ -24,13 +24,13 @@ test('a database with odd defaults is like any other: serializable transactions,
   })
   await Promise.all(callers)
   await expect.poll(() => fired, { timeout: 20_000 }).toBe(400)
-  expect(troubles).toEqual([])
+  expect(errors).toEqual([])
   const { lastError, key } = (await all[0]!.list({ status: 'fired' })).items[0]!
   expect([lastError, key]).toEqual([null, null])
   for (const wakeful of all) await wakeful.close()
 })
 
-test('a database whose encoding cannot hold everything is refused, saying which would', async () => {
+test('a database whose encoding cannot store all text is rejected, with suitable ones named', async () => {
   const at = new URL(url)
   await client.query(`CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
   at.pathname = '/latin'

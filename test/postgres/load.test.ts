@@ -3,15 +3,15 @@ import { type Fire, open, type Wakeful } from '../../src/index.ts'
 import { testDatabase } from './database.ts'
 
 /**
- * Three processes on one database, all at once: sets, cancels, upserts, reports and failures, while shards change hands.
- * Nothing here fails, so that everything must happen exactly once. The seed is printed, and can be given (STORM_SEED).
+ * Three processes on one database, with concurrent sets, cancels, upserts, reports and failures, while shards are handed over.
+ * No process fails, so everything must happen exactly once. The seed is printed and can be set (LOAD_SEED).
  */
 const { url, client } = testDatabase()
-const SEED = Number(process.env.STORM_SEED ?? Math.floor(Math.random() * 1e9))
-const STORM_MS = 6_000
+const SEED = Number(process.env.LOAD_SEED ?? Math.floor(Math.random() * 1e9))
+const LOAD_MS = 6_000
 const CALLERS = 12
 
-interface Told {
+interface Fired {
   readonly by: number
   readonly at: number
 }
@@ -29,14 +29,14 @@ class Chance {
   }
 }
 
-test('a storm of calls: each alarm ends once, what was cancelled in time never fires, nothing is left over', async () => {
-  console.log(`STORM_SEED=${SEED}`)
-  const fires = new Map<string, Told[]>()
-  const troubles: unknown[] = []
+test('under concurrent calls each alarm ends once, alarms cancelled in time never fire, and nothing is left over', async () => {
+  console.log(`LOAD_SEED=${SEED}`)
+  const fires = new Map<string, Fired[]>()
+  const errors: unknown[] = []
   const occurrences = new Set<string>()
   const repeated: string[] = []
   const openOne = async (by: number): Promise<Wakeful> => {
-    const wakeful = await open(url, { onError: (thrown) => troubles.push(thrown), drain: '5s' })
+    const wakeful = await open(url, { onError: (thrown) => errors.push(thrown), drain: '5s' })
     const note = (fire: Fire) => {
       const { id } = fire.alarm
       const name = `${fire.occurrence.id} ${fire.attempt}`
@@ -63,7 +63,7 @@ test('a storm of calls: each alarm ends once, what was cancelled in time never f
   const start = performance.now()
   const caller = async (n: number) => {
     const chance = new Chance(SEED + n)
-    while (performance.now() - start < STORM_MS) {
+    while (performance.now() - start < LOAD_MS) {
       const wakeful = all[chance.below(all.length)]!
       const target = ['note', 'slow', 'fails'][chance.below(3)]!
       const delay = `${chance.below(60)}ms`
@@ -79,10 +79,10 @@ test('a storm of calls: each alarm ends once, what was cancelled in time never f
     }
   }
   const callers = Array.from({ length: CALLERS }, (_, n) => caller(n))
-  // Shards change hands while all that goes on.
-  await new Promise((resolve) => setTimeout(resolve, STORM_MS / 3))
+  // Shards are handed over meanwhile.
+  await new Promise((resolve) => setTimeout(resolve, LOAD_MS / 3))
   all.push(await openOne(2))
-  await new Promise((resolve) => setTimeout(resolve, STORM_MS / 3))
+  await new Promise((resolve) => setTimeout(resolve, LOAD_MS / 3))
   const [leaver] = all.splice(0, 1)
   await leaver!.close()
   await Promise.all(callers)
@@ -93,15 +93,15 @@ test('a storm of calls: each alarm ends once, what was cancelled in time never f
     await new Promise((resolve) => setTimeout(resolve, 50))
   expect(await left(), 'nothing is left over').toBe(0)
   console.log(`${set.size} alarms, ${occurrences.size} attempts, ${cancelled.size} cancelled in time`)
-  expect(troubles.map(String)).toEqual([])
+  expect(errors.map(String)).toEqual([])
   expect(repeated, 'no attempt is made twice').toEqual([])
-  const late = [...cancelled].filter(([id, at]) => (fires.get(id) ?? []).some((told) => told.at > at))
+  const late = [...cancelled].filter(([id, at]) => (fires.get(id) ?? []).some((fired) => fired.at > at))
   expect(late, 'cancel-wins').toEqual([])
   await expectOneRecordEach()
   await expectFigures(all[0]!)
   for (const wakeful of all) await wakeful.close()
   const { rows } = await client.query('SELECT count(*)::int AS n FROM wakeful.in_flight_batches')
-  expect(rows, 'no flight is left').toEqual([{ n: 0 }])
+  expect(rows, 'no batch is left in flight').toEqual([{ n: 0 }])
 }, 90_000)
 
 async function expectOneRecordEach(): Promise<void> {

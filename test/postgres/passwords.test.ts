@@ -29,7 +29,7 @@ afterAll(async () => {
   vi.unstubAllEnvs()
 })
 
-it('says how to give a password where the server wants one', async () => {
+it('explains how to pass a password if the server requires one', async () => {
   await expect(open(at.href)).rejects.toMatchObject({
     code: 'store_unavailable',
     message: /wants a password; put it into the URL .* or into PGPASSWORD/,
@@ -38,7 +38,7 @@ it('says how to give a password where the server wants one', async () => {
   await expect(open(at.href)).rejects.toMatchObject({ message: /refuses the user or its password/ })
 })
 
-it('takes it from the URL, percent-encoded, and from PGPASSWORD', async () => {
+it('reads it from the URL, percent-encoded, and from PGPASSWORD', async () => {
   at.password = 'p%2Fw%401'
   await (await open(at.href)).close()
   at.password = ''

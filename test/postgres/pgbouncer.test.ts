@@ -26,7 +26,7 @@ async function opened(at: string): Promise<Wakeful> {
 const soon = (ms: number) => new Date(Date.now() + ms)
 
 describe('behind PgBouncer in transaction mode', () => {
-  it('sets, fires, retries, cancels and follows the log, as it comes', async () => {
+  it('sets, fires, retries, cancels and follows the log without configuration', async () => {
     const wakeful = await opened(url)
     const fired: string[] = []
     wakeful.handle('x', (fire) => void fired.push(fire.message))
@@ -45,7 +45,7 @@ describe('behind PgBouncer in transaction mode', () => {
     expect(await wakeful.cancel(later.id)).toMatchObject({ outcome: 'cancelled' })
     await expect.poll(() => fired.length, { timeout: 50_000 }).toBe(301)
     expect(new Set(fired)).toEqual(new Set([...messages, 'again']))
-    // The last handler has run; what came of it is about to be written.
+    // The last handler has run; its outcome is about to be written.
     const logged = async () => {
       const types = await Array.fromAsync(wakeful.events(), ({ type }) => type)
       return types.filter((type) => type === 'alarm.fired').length
@@ -53,7 +53,7 @@ describe('behind PgBouncer in transaction mode', () => {
     await expect.poll(logged, { timeout: 10_000 }).toBe(301)
   })
 
-  it('finds what another process sets by its next beat', async () => {
+  it('finds another process’s sets at its next heartbeat', async () => {
     const [owner, other] = [await opened(`${url}?schema=two`), await opened(`${url}?schema=two`)]
     const fired = Promise.withResolvers<number>()
     owner.handle('x', (fire) => fired.resolve(fire.driftMs))
@@ -105,14 +105,14 @@ describe('behind PgBouncer in transaction mode', () => {
     expect(await importLines(`${url}?schema=moved_too`, texts())).toEqual({ imported: 1, known: 0 })
   })
 
-  it('is told by doctor', async () => {
+  it('is reported by doctor', async () => {
     const checks = await examinePostgres(url, systemClock)
     expect(checks.find(({ name }) => name === 'server')?.detail).toMatch(/through a pooler/)
     const straight = await examinePostgres(direct, systemClock)
     expect(straight.find(({ name }) => name === 'server')?.detail).not.toMatch(/pooler/)
   })
 
-  it('leaves no setting and no prepared statement behind for others who share its connections', async () => {
+  it('leaves no setting and no prepared statement behind for other users of its connections', async () => {
     const wakeful = await opened(`${url}?schema=clean`)
     for (let i = 0; i < 20; i++) await wakeful.set('in 1 hour', { target: 'x', key: `k${i}` })
     const others = Array.from({ length: 6 }, () => new pg.Client({ connectionString: url }))
@@ -131,7 +131,7 @@ describe('behind PgBouncer in transaction mode', () => {
 })
 
 describe('a pooler in the URL', () => {
-  it('may be said, also where none is found', async () => {
+  it('may be declared even if none is found', async () => {
     const wakeful = await opened(`${direct}?schema=said&pooler=yes`)
     await wakeful.set('in 1 hour', { target: 'x' })
     expect(await wakeful.stats()).toMatchObject({ total: 1 })
@@ -141,14 +141,14 @@ describe('a pooler in the URL', () => {
     })
   })
 
-  it('is asked for where it was denied in vain', async () => {
+  it('is required if it was denied wrongly', async () => {
     await expect(open(`${url}?schema=denied&pooler=no`)).rejects.toMatchObject({
       code: 'store_unavailable',
       message: /a pooler stands in between/,
     })
   })
 
-  it('keeps statements from being prepared under names, unless that was asked for', async () => {
+  it('prevents named prepared statements, unless they were requested', async () => {
     const prepared = async (options: string) => {
       const database = await Database.open({ url: `${direct}?${options}`, connectionsMax: 1 })
       await database.session.row('SELECT 1')

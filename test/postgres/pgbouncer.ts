@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { entrust, folderOf, freePort, type Needed, ownFolder, unprivileged } from './programs.ts'
 
-/** A PgBouncer of the tests' own, in transaction mode. */
+/** A PgBouncer for the tests, in transaction mode. */
 export interface PgBouncer {
-  /** The same database, through it. */
+  /** The same database through PgBouncer. */
   through(url: string): string
   stop(): Promise<void>
 }
@@ -20,10 +20,10 @@ const NEEDED: Needed = {
     'this test needs a real PgBouncer: install one (Debian: apt-get install -y pgbouncer) or put it in PATH',
 }
 const READY_MS_MAX = 30_000
-/** Ends it when nobody holds the other end of its input: also when the tests are killed. */
+/** Stops it when its standard input is closed, even if the tests are killed. */
 const UNTIL_ALONE = '"$@" & bouncer=$!; cat > /dev/null; kill -TERM $bouncer; wait $bouncer'
 
-/** Starts one before a server, with few connections to hand around, as it comes: nothing is set for Wakeful. */
+/** Starts one in front of a server with few connections and default settings. */
 export async function startPgBouncer(server: URL): Promise<PgBouncer> {
   const program = join(folderOf(NEEDED), 'pgbouncer')
   const folder = ownFolder('pgbouncer')

@@ -4,24 +4,24 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Anyone but root: neither PostgreSQL nor PgBouncer runs as root. */
+/** A user other than root: neither PostgreSQL nor PgBouncer runs as root. */
 const NOBODY = 'nobody'
 
 const APT_LOCK = join(tmpdir(), 'wakeful-tests-apt.lock')
 
-/** A program that tests need, and how it comes by. */
+/** A program that tests need, and how to get it. */
 export interface Needed {
   /** All of them must be in one folder. */
   readonly programs: readonly string[]
-  /** Where they may be beside PATH, in the order of preference. */
+  /** Folders to search beside PATH, in order of preference. */
   readonly folders: readonly string[]
-  /** The package of Debian's, which root installs where it is missing. */
+  /** The Debian package that root installs if it is missing. */
   readonly package: string
-  /** What a user who is not root is told. */
+  /** The advice for a user who is not root. */
   readonly advice: string
 }
 
-/** The folder of programs that tests need: found, else installed where that is possible, else refused with advice. */
+/** The folder of programs that tests need: found, installed if possible, or rejected with advice. */
 export function folderOf(needed: Needed): string {
   const found = find(needed)
   if (found !== undefined) return found
@@ -29,7 +29,7 @@ export function folderOf(needed: Needed): string {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const quiet: ExecFileSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] }
   try {
-    // Test files run beside one another, and apt serves one at a time.
+    // Test files run concurrently, and apt runs one at a time.
     const inTurn = (...args: string[]) => execFileSync('flock', [APT_LOCK, 'apt-get', ...args], quiet)
     inTurn('update', '-q')
     inTurn('install', '-y', '-q', '--no-install-recommends', needed.package)
@@ -52,21 +52,21 @@ function byVersion(pattern: string): string[] {
   return globSync(pattern).sort((a, b) => number(b) - number(a))
 }
 
-/** Who runs a server: nobody where the tests run as root, else whoever runs them. */
+/** The user that runs a server: `nobody` if the tests run as root, otherwise the current one. */
 export function unprivileged(): { uid: number; gid: number } | Record<string, never> {
   if (!isRoot()) return {}
   const id = (flag: string) => Number(execFileSync('id', [flag, NOBODY], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** A folder that belongs to whoever runs the server. */
+/** A folder that belongs to the server's user. */
 export function ownFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `wakeful-${name}-`))
   entrust(folder)
   return folder
 }
 
-/** Gives a file or folder to whoever runs the server. */
+/** Gives a file or folder to the server's user. */
 export function entrust(path: string): void {
   chmodSync(path, 0o700)
   const { uid, gid } = unprivileged()

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { ClaimedTimer } from '../../src/stores/index.ts'
-import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
+import { postgresBench } from './harness.ts'
 
 const { url } = testDatabase()
 
-const idsOf = (takings: readonly ClaimedTimer[]) => takings.map(({ alarm }) => alarm.id).sort()
-const holding = (takings: readonly ClaimedTimer[]) => ({
-  size: takings.length,
+const idsOf = (claimedTimers: readonly ClaimedTimer[]) => claimedTimers.map(({ alarm }) => alarm.id).sort()
+const holding = (claimedTimers: readonly ClaimedTimer[]) => ({
+  size: claimedTimers.length,
   has: (id: number, version: number) =>
-    takings.some(({ timer }) => timer.id === id && timer.version === version),
+    claimedTimers.some(({ timer }) => timer.id === id && timer.version === version),
 })
 
-describe.each([1, 64])('a look begins behind what is in flight, with %i shards', (shards) => {
-  test('also where everything shares an instant, and finds what was given back before that place', async () => {
+describe.each([1, 64])('a scan begins after what is in flight, with %i shards', (shards) => {
+  test('also if all share an instant, and finds what was released before that bound', async () => {
     const { bench } = await postgresBench(url, { shards })
     const leases = await bench.heartbeat()
     const ids: string[] = []
@@ -29,16 +29,16 @@ describe.each([1, 64])('a look begins behind what is in flight, with %i shards',
     expect(idsOf(again)).toEqual(idsOf(first))
   })
 
-  test('finds what is set at the same instant while that place is known, and what a beat forgets', async () => {
+  test('finds what is set at the instant of a known bound, and what a heartbeat resets', async () => {
     const { bench } = await postgresBench(url, { shards })
     const leases = await bench.heartbeat()
     await bench.alarm({ delay: '1h' })
     bench.clock.step(3_600_000)
-    const { timers: takings } = await bench.claim(leases)
+    const { timers: claimedTimers } = await bench.claim(leases)
     const late = await bench.alarm({ at: new Date(bench.now) })
-    const { timers: next } = await bench.claim(leases, { inFlight: holding(takings) })
+    const { timers: next } = await bench.claim(leases, { inFlight: holding(claimedTimers) })
     expect(idsOf(next)).toEqual([late])
-    const held = holding([...takings, ...next])
-    expect((await bench.claim(await bench.heartbeat(), { inFlight: held })).timers).toEqual([])
+    const inFlight = holding([...claimedTimers, ...next])
+    expect((await bench.claim(await bench.heartbeat(), { inFlight })).timers).toEqual([])
   })
 })

@@ -4,18 +4,18 @@ import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { entrust, folderOf, freePort, type Needed, ownFolder, unprivileged } from './programs.ts'
 
-/** A PostgreSQL of the tests' own: nothing of it is left when it has stopped. */
+/** A PostgreSQL for the tests. Nothing of it is left when it has stopped. */
 export interface PostgresServer {
-  /** The URL of a database; of the server's first one where none is named. */
+  /** The URL of a database; of the server's first one by default. */
   url(database?: string): string
   readonly port: number
-  /** What the server says, where its settings let it say something. */
+  /** The server's log. */
   readonly logPath: string
-  /** Ends it, and removes what it left. */
+  /** Stops it and removes its files. */
   stop(): Promise<void>
-  /** Ends every process of the server as a crash would, and starts it again. */
+  /** Restarts the server as after a crash. */
   crash(): Promise<void>
-  /** Ends every process of the server as a crash would, and leaves it so. */
+  /** Stops the server as in a crash. */
   die(): Promise<void>
 }
 
@@ -27,10 +27,10 @@ const NEEDED: Needed = {
     'these tests need a real PostgreSQL 14 or newer: install one (Debian: apt-get install -y postgresql) or put initdb and postgres in PATH',
 }
 const READY_MS_MAX = 60_000
-/** Ends the server, as a crash would, when nobody holds the other end of its input: also when the tests are killed. */
+/** Stops the server when its standard input is closed, even if the tests are killed. */
 const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
 
-/** Starts a server in a folder of its own, on a free port of this machine; the settings given come last. */
+/** Starts a server in a new folder on a free port. These settings come last. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   return start(settings, (data) => [
     'initdb',
@@ -38,7 +38,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   ])
 }
 
-/** Starts a standby of another server, which follows it until it is promoted. */
+/** Starts a standby that follows another server until it is promoted. */
 export async function startStandby(primary: PostgresServer, settings: readonly string[] = []) {
   const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
   return start(settings, (data) => [

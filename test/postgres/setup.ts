@@ -8,7 +8,7 @@ declare module 'vitest' {
   }
 }
 
-/** One server for a whole run of the tests; each file makes a database of its own on it (`database.ts`). */
+/** One server for a whole test run. Each file creates its database on it (`database.ts`). */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres()
   provide('postgres', server.url(''))

@@ -3,16 +3,16 @@ import type { Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
 import { Session } from '../../src/stores/postgres/connection/session.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
-import { postgresBench } from './harness.ts'
 import { testDatabase } from './database.ts'
+import { postgresBench } from './harness.ts'
 
 const { url } = testDatabase()
 const ALARMS = 8
 const MINUTE = 60_000
 
 /**
- * A store with some alarms, all of which somebody changes just before each of its looks, in one commit: the label, the attempts
- * and the number of events say how often, and the timer is another one, so many minutes later.
+ * A store with some alarms that are all changed in one commit before each of its reads. Label, attempts and number of
+ * events count the changes, and the timer is a new one, that many minutes later.
  */
 async function alwaysChanging() {
   const { bench, store, schema, connect } = await postgresBench(url)
@@ -52,53 +52,53 @@ async function alwaysChanging() {
   onTestFinished(() => {
     Object.assign(Session.prototype, { rows, row })
   })
-  const told = ({ alarm, timers, outcome }: Snapshot) => {
+  const contents = ({ alarm, timers, outcome }: Snapshot) => {
     const minutes = timers.map(({ wakeAt }) => (wakeAt! - first) / MINUTE)
     return [Number(alarm.label), minutes, outcome?.attempts]
   }
-  return { bench, store, ids, told, changes: () => changes }
+  return { bench, store, ids, contents, changes: () => changes }
 }
 
-test('an alarm is read as of one moment, by each of its names', async () => {
-  const { store, ids, told, changes } = await alwaysChanging()
+test('an alarm is read as one snapshot, by id and by key', async () => {
+  const { store, ids, contents, changes } = await alwaysChanging()
   for (const name of [{ id: ids[0]! }, { key: 'k0' }, { idempotencyKey: 'i0' }]) {
     const before = changes()
-    const [label, ...rest] = told((await store.get(ANN, name))!)
+    const [label, ...rest] = contents((await store.get(ANN, name))!)
     expect(rest).toEqual([[label], label])
     expect(label).toBeGreaterThan(before)
   }
 })
 
-test('an alarm that was set before is answered as of one moment', async () => {
-  const { bench, store, told } = await alwaysChanging()
+test('an alarm that was set before is returned as one snapshot', async () => {
+  const { bench, store, contents } = await alwaysChanging()
   const [answer] = await store.set(
     [bench.request({ delay: '1h' }, { idempotencyKey: 'i0' })],
     bench.context(),
   )
-  const [label, ...rest] = told(answer!.snapshot)
+  const [label, ...rest] = contents(answer!.snapshot)
   expect([answer!.outcome, ...rest]).toEqual(['deduped', [label], label])
 })
 
-test('a page is read as of one moment: nothing is torn, and nothing that moves is left out', async () => {
-  const { store, ids, told } = await alwaysChanging()
+test('a page is one snapshot: nothing is torn, and no changing alarm is left out', async () => {
+  const { store, ids, contents } = await alwaysChanging()
   for (const order of ['due', 'newest'] as const)
     for (const filter of [{}, { text: 'k' }, { states: ['active' as const] }]) {
       const { items, next } = await store.list(ANN, { ...filter, order, limit: 50 })
       const labels = new Set(items.map(({ alarm }) => Number(alarm.label)))
       expect(new Set(items.map(({ alarm }) => alarm.id))).toEqual(new Set(ids))
       expect([labels.size, next]).toEqual([1, null])
-      for (const [label, ...rest] of items.map(told)) expect(rest).toEqual([[label], label])
+      for (const [label, ...rest] of items.map(contents)) expect(rest).toEqual([[label], label])
     }
 })
 
-test('an alarm and its story are read as of one moment', async () => {
-  const { store, ids, told } = await alwaysChanging()
+test('an alarm and its events are read as one snapshot', async () => {
+  const { store, ids, contents } = await alwaysChanging()
   const { snapshot, events } = (await store.story(ANN, ids[0]!, 1_000))!
-  const [label, ...rest] = told(snapshot)
+  const [label, ...rest] = contents(snapshot)
   expect([...rest, events.length]).toEqual([[label], label, label])
 })
 
-test('an edit is seen whole, whoever reads while others edit', async () => {
+test('concurrent readers see an edit as a whole', async () => {
   const { bench, store, peer } = await postgresBench(url)
   const other = await peer()
   const keys = Array.from({ length: ALARMS }, (_, i) => `k${i}`)
@@ -129,7 +129,7 @@ test('an edit is seen whole, whoever reads while others edit', async () => {
   ])
 })
 
-test('a calendar that was edited while a page was read is not forgotten for the older one', async () => {
+test('a calendar edited while a page was read is not replaced by the older version', async () => {
   const { bench, store, peer } = await postgresBench(url)
   const other = await peer()
   const calendar = { name: 'closed', dates: { '2030-01-05': 'first' }, weekend: [] }

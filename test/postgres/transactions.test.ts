@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Fire, open, type Wakeful } from '../../src/index.ts'
 import { testDatabase } from './database.ts'
 
-/** What is done in the user's own transaction, and what handlers do in theirs. */
+/** Calls in the user's transaction, and handlers in theirs. */
 const { url, client } = testDatabase()
 let wakeful: Wakeful
 const pool = new pg.Pool({ connectionString: url, max: 2 })
@@ -18,8 +18,8 @@ afterAll(async () => {
   await pool.end()
 })
 
-describe('set and cancel in the caller’s own transaction', () => {
-  test('exist when it commits, and never did when it is rolled back', async () => {
+describe('set and cancel in the caller’s transaction', () => {
+  test('take effect when it commits, and never if it is rolled back', async () => {
     for (const end of ['COMMIT', 'ROLLBACK']) {
       await client.query('BEGIN')
       const { id } = await wakeful.set('in 1 hour', { target: 'x', tx: client })
@@ -29,7 +29,7 @@ describe('set and cancel in the caller’s own transaction', () => {
     }
   })
 
-  test('a cancel that is rolled back has not happened', async () => {
+  test('a cancel that is rolled back has no effect', async () => {
     const { id } = await wakeful.set('in 1 hour', { target: 'x' })
     for (const [end, status] of [
       ['ROLLBACK', 'active'],
@@ -42,7 +42,7 @@ describe('set and cancel in the caller’s own transaction', () => {
     }
   })
 
-  test('what is refused leaves the transaction usable', async () => {
+  test('a rejected call leaves the transaction usable', async () => {
     await client.query('BEGIN')
     const kept = await wakeful.set('in 1 hour', { target: 'x', key: 'twice', tx: client })
     await expect(
@@ -54,7 +54,7 @@ describe('set and cancel in the caller’s own transaction', () => {
     expect((await wakeful.get(kept.id))?.status).toBe('active')
   })
 
-  test('calls of one moment are all there, though one of them is refused', async () => {
+  test('concurrent calls all take effect although one of them is rejected', async () => {
     const { id, updatedAt } = await wakeful.set('in 1 hour', { target: 'x' })
     await client.query('BEGIN')
     const stale = new Date(+updatedAt - 1)
@@ -71,7 +71,7 @@ describe('set and cancel in the caller’s own transaction', () => {
   })
 
   test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
-    'of a %s transaction, cancels are refused: it is blind to what is being delivered',
+    'in a %s transaction, cancels are rejected: it cannot see what is being delivered',
     async (level) => {
       const { id } = await wakeful.set('in 1 hour', { target: 'x' })
       await client.query(`BEGIN ISOLATION LEVEL ${level}`)
@@ -86,7 +86,7 @@ describe('set and cancel in the caller’s own transaction', () => {
     },
   )
 
-  test('works with a client of the user’s own pool', async () => {
+  test('works with a client of the user’s pool', async () => {
     const own = await pool.connect()
     await own.query('BEGIN')
     const { id } = await wakeful.set('in 1 hour', { target: 'x', tx: own })
@@ -95,7 +95,7 @@ describe('set and cancel in the caller’s own transaction', () => {
     expect((await wakeful.get(id))?.status).toBe('active')
   })
 
-  test('refuses what is no open transaction here, and says what would be', async () => {
+  test('rejects what is not an open transaction, and says what would be', async () => {
     const refuse = (tx: unknown, message: RegExp) =>
       expect(wakeful.set('in 1 hour', { target: 'x', tx })).rejects.toMatchObject({
         code: 'invalid_request',
@@ -141,14 +141,14 @@ describe('a transactional handler', () => {
     expect((await effects()).filter((effect) => effect.startsWith(id))).toHaveLength(1)
   })
 
-  test('leaves nothing behind when it fails, and is tried again', async () => {
-    let tries = 0
+  test('leaves nothing behind when it fails, and is retried', async () => {
+    let attempts = 0
     const id = await fired(
       'fails',
       async (fire) => {
         await write(fire)
-        tries += 1
-        if (tries < 2) throw new Error('not yet')
+        attempts += 1
+        if (attempts < 2) throw new Error('not yet')
       },
       { backoff: { baseMs: 1_000 } },
     )
@@ -168,7 +168,7 @@ describe('a transactional handler', () => {
     expect((await wakeful.get(next))?.status).toBe('active')
   })
 
-  test('that ends its transaction itself has failed, and its alarm is not taken for fired', async () => {
+  test('that ends its transaction itself fails, and its alarm does not count as fired', async () => {
     const id = await fired('meddles', (fire) => (fire.tx as pg.PoolClient).query('COMMIT'), {
       maxFailures: 1,
     })

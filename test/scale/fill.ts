@@ -1,18 +1,18 @@
 import { DatabaseSync } from 'node:sqlite'
 import { open } from '../../src/index.ts'
 
-/** Targets of the rows that are made; the last one is rare. */
+/** Targets of the generated rows. The last one is rare. */
 const TARGETS = ['bill', 'clean', 'mail', 'report', 'sync'] as const
 export const RARE_TARGET = 'rare'
 
 const DAY_MS = 86_400_000
 
-/** Makes a store with so many pending alarms, all of them far off and in random due order. */
+/** Creates a store with this many pending alarms, all far off and in random due order. */
 export async function fillPending(path: string, rows: number): Promise<void> {
   await makeTemplate(path)
   bulk(path, (db) => {
     copyAlarms(db, rows)
-    // A prime step visits every place once, in no order that resembles the order of creation.
+    // A prime step visits every index once, unlike the order of creation.
     db.prepare(
       `INSERT INTO wakeful_timers (${columnsOf(db, 'wakeful_timers', ['id'])})
        SELECT ${columnsOf(db, 'wakeful_timers', ['id'], {
@@ -26,7 +26,7 @@ export async function fillPending(path: string, rows: number): Promise<void> {
   })
 }
 
-/** Makes a store with so many ended alarms of the last 30 days, in every end state. */
+/** Creates a store with this many ended alarms of the last 30 days, in every final state. */
 export async function fillEnded(path: string, rows: number): Promise<void> {
   await makeTemplate(path)
   bulk(path, (db) => {
@@ -51,7 +51,7 @@ export async function fillEnded(path: string, rows: number): Promise<void> {
   })
 }
 
-/** One alarm made by the library itself, so that the copies are rows it would write. */
+/** One alarm set by the library, so that the copies are realistic rows. */
 async function makeTemplate(path: string): Promise<void> {
   const wakeful = await open(path)
   const far = new Date(Date.now() + 365 * DAY_MS)
@@ -79,7 +79,7 @@ function copyAlarms(db: DatabaseSync, rows: number): void {
   const first = now - 30 * DAY_MS
   const targets = TARGETS.map((name, i) => `WHEN ${i} THEN '${name}'`).join(' ')
   const changed = {
-    // Time-ordered, like the ids that are made.
+    // Time-ordered like real ids.
     id: `printf('%08x-%04x-7%03x-8000-%012x', (${first} + n.i) / 65536, (${first} + n.i) % 65536, 0, n.i)`,
     correlation_id: `printf('correlation-%d', n.i)`,
     target: `CASE WHEN n.i % 10007 = 0 THEN '${RARE_TARGET}' ELSE CASE n.i % ${TARGETS.length} ${targets} END END`,
@@ -97,7 +97,7 @@ function copyAlarms(db: DatabaseSync, rows: number): void {
     })} FROM n, (SELECT * FROM wakeful_alarms WHERE seq = 1) t`)
 }
 
-/** The columns of a table, or what a copy of its template row `t` has in them. */
+/** The columns of a table, or their values in a copy of its template row `t`. */
 function columnsOf(
   db: DatabaseSync,
   table: string,

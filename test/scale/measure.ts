@@ -8,13 +8,13 @@ import type { Probe } from './probe.ts'
 const PROBE = fileURLToPath(new URL('./probe.ts', import.meta.url))
 const ROUNDS = 7
 
-/** Runs a process of its own on the store. */
+/** Runs a separate process on the store. */
 export async function probe(path: string): Promise<Probe> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', PROBE, path])
   return JSON.parse(stdout) as Probe
 }
 
-/** How long each filter of history, and stats, takes on this store: the median in milliseconds. */
+/** The median time of `stats` and of each filter of history, in milliseconds. */
 export async function timeReads(path: string): Promise<Record<string, number>> {
   const wakeful = await open(path)
   const ago = (ms: number) => new Date(Date.now() - ms)

@@ -14,7 +14,7 @@ const rows = Number(values.rows)
 if (values.store === 'postgres') await onPostgres()
 else await onSqlite()
 
-/** What every statement reads and touches, with a million pending and a million ended. */
+/** What every statement reads and touches, with a million pending and a million ended alarms. */
 async function onPostgres(): Promise<void> {
   console.log(`filling ${rows} pending and as many ended…`)
   const { fillMs, most, wrong } = await explain(rows)
@@ -24,7 +24,7 @@ async function onPostgres(): Promise<void> {
   process.exitCode = wrong.length === 0 ? 0 : 1
 }
 
-/** Memory, opening and lateness with a million pending; reads with a million ended. */
+/** Memory, opening and lateness with a million pending alarms; reads with a million ended ones. */
 async function onSqlite(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'wakeful-scale-'))
   try {

@@ -3,20 +3,27 @@ import { STREAM_QUERIES, UPCOMING } from '../../src/stores/postgres/reads/list.t
 import * as queries from '../../src/stores/postgres/sql/queries.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
 import { startPostgres } from '../postgres/server.ts'
-import { deeds } from './postgres-workload.ts'
 import { fillPostgres } from './postgres-fill.ts'
-import { type Run, runsIn, TELLING, tellPlans } from './postgres-plans.ts'
+import { logPlans, PLAN_LOGGING, type Run, runsIn } from './postgres-plans.ts'
+import { workload } from './postgres-workload.ts'
 
-/** What must have been seen at work: the look for what is due, settle, cancel, list, history. */
-const NEEDED: readonly string[] = [
-  'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertFlights', 'pending', 'found', 'beat',
-  'shareShards', 'removeTakenTimers', 'moveTakenTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeFlights',
+/** With this type, renaming a query is a type error here. */
+type StatementName =
+  | keyof typeof queries
+  | keyof typeof FAIR_QUERIES
+  | keyof typeof STREAM_QUERIES
+  | 'upcoming'
+
+/** Statements that must have run: claim, settle, cancel, list, history. */
+const NEEDED: readonly StatementName[] = [
+  'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertInFlightBatches', 'pending', 'found', 'heartbeat',
+  'shareShards', 'removeClaimedTimers', 'moveClaimedTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeInFlightBatches',
   'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'snapshotsBySeq',
   'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'alarmByKey', 'upcoming',
-  ...Object.keys(STREAM_QUERIES),
+  ...(Object.keys(STREAM_QUERIES) as (keyof typeof STREAM_QUERIES)[]),
 ] // biome-ignore format: a list
 
-/** Tables that hold a few rows however many alarms there are. */
+/** Tables that stay small however many alarms there are. */
 const SMALL = new Set([
   'shards',
   'processes',
@@ -26,14 +33,14 @@ const SMALL = new Set([
   'tallies',
   'events_seq_seq',
 ])
-/** No call here is about more alarms than a page or a batch holds. */
+/** No call here concerns more alarms than a page or a batch. */
 const READ_MAX = 5_000
 const SORTED_MAX = 2_000
 const VAIN_MAX = 200
 /** Finding or changing a row touches some pages of the table and of each of its indexes. */
 const PAGES_EACH = 60
 const PAGES_MORE = 100
-/** What asks for a list of rows by number may find none of them. */
+/** A lookup of a list of rows by number may find none of them. */
 const PAGES_MORE_OF_LISTS = 2_500
 
 /** The most that one run of a statement did. */
@@ -45,24 +52,24 @@ export interface Most {
   readonly pages: number
 }
 
-/** What a filled database was asked, and what of it is wrong. */
+/** The result: what the statements did, and what is wrong. */
 export interface Explained {
   readonly fillMs: number
   readonly most: Readonly<Record<string, Most>>
   readonly wrong: readonly string[]
 }
 
-/** Fills a database, works with it, and judges what the server tells of every statement that was run. */
+/** Fills a database, works with it, and judges the server's plans of every statement. */
 export async function explain(rows: number): Promise<Explained> {
-  const server = await startPostgres(TELLING)
+  const server = await startPostgres(PLAN_LOGGING)
   try {
     await ask(server.url(), 'CREATE DATABASE scale')
     const url = server.url('scale')
     const startedAt = performance.now()
     await fillPostgres(url, rows)
     const fillMs = performance.now() - startedAt
-    await tellPlans(url, 'scale')
-    await deeds(url)
+    await logPlans(url, 'scale')
+    await workload(url)
     return { fillMs, ...judge(runsIn(server.logPath)) }
   } finally {
     await server.stop()
@@ -106,7 +113,7 @@ function mostOf(runs: readonly Run[]): Most {
   }
 }
 
-/** The server has them in the store's schema, quoted. */
+/** The server logs them with the store's schema, quoted. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({ ...queries, ...STREAM_QUERIES, ...FAIR_QUERIES, upcoming: UPCOMING }).map(
     ([name, text]) => [squeezed(text as string), name],

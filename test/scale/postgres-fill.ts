@@ -3,15 +3,15 @@ import { open } from '../../src/index.ts'
 import { copyRows, moveSequences, withoutIndexes } from '../postgres/copies.ts'
 
 const DAY_MS = 86_400_000
-/** Almost everything is one tenant's; a small one beside it must not be looked for among its rows. */
+/** Almost everything belongs to one tenant. Reads of a small one must not scan its rows. */
 export const BIG = 'big'
 export const SMALL = 'small3'
 export const RARE_TARGET = 'rare'
 
-/** Fills a fresh database with so many pending alarms in random due order, and as many that have ended. */
+/** Fills a fresh database with this many pending alarms in random due order, and as many ended ones. */
 export async function fillPostgres(url: string, rows: number): Promise<void> {
   const wakeful = await open(url)
-  // Its pool's shards are made when somebody starts.
+  // Its pool's shards are created when a process starts.
   wakeful.handle('work0', () => {})
   await wakeful.start()
   await wakeful
@@ -33,7 +33,7 @@ export async function fillPostgres(url: string, rows: number): Promise<void> {
 async function copyAll(client: pg.Client, rows: number): Promise<void> {
   const now = Date.now()
   const createdAt = `${now - 30 * DAY_MS} + (n::bigint * ${30 * DAY_MS}) / ${2 * rows}`
-  // A prime step visits every place once, in no order that resembles the order of creation.
+  // A prime step visits every index once, unlike the order of creation.
   const dueAt = `${now + DAY_MS} + (n::bigint * 7919) % ${2 * rows} * 1000`
   await copyRows(client, 'alarms', 2 * rows, {
     seq: '1 + n',

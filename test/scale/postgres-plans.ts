@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 
-/** What a run of a statement did, as the server tells it. */
+/** What a run of a statement did, by the server's plan. */
 interface Node {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -17,22 +17,22 @@ interface Node {
 /** One run of a statement. */
 export interface Run {
   readonly text: string
-  /** Rows that were read from tables, those among them that were read in vain, rows that were sorted, and written. */
+  /** Rows read from tables, rows read and discarded, rows sorted, and rows written. */
   readonly read: number
   readonly vain: number
   readonly sorted: number
   readonly written: number
-  /** Pages that were touched. */
+  /** Pages touched. */
   readonly pages: number
-  /** Tables that were read from end to end. */
+  /** Tables that were scanned completely. */
   readonly scanned: readonly string[]
 }
 
-/** The settings of a server whose log is to tell the plans. */
-export const TELLING = ['log_min_messages=log'] as const
+/** Settings of a server that logs plans. */
+export const PLAN_LOGGING = ['log_min_messages=log'] as const
 
-/** From now on, every new connection to the database tells in the log what each of its statements did. */
-export async function tellPlans(url: string, name: string): Promise<void> {
+/** Makes every new connection to the database log its plans. */
+export async function logPlans(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const settings = {
@@ -48,7 +48,7 @@ export async function tellPlans(url: string, name: string): Promise<void> {
   await client.end()
 }
 
-/** Every run that the log tells of. */
+/** Every run in the log. */
 export function runsIn(logPath: string): Run[] {
   const entries = readFileSync(logPath, 'utf8').split(/^(?=\d{4}-)/m)
   return entries.flatMap((entry) => {
@@ -67,7 +67,7 @@ function runOf(text: string, top: Node): Run {
   const vainIn = (node: Node) =>
     (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
   const writes = nodes.filter((node) => node['Node Type'] === 'ModifyTable')
-  const given = (of: readonly Node[]) =>
+  const rowsOf = (of: readonly Node[]) =>
     total(
       of.flatMap(({ Plans = [] }) => Plans),
       (node) => node['Actual Rows'],
@@ -77,8 +77,8 @@ function runOf(text: string, top: Node): Run {
     text,
     read: total(scans, (node) => node['Actual Rows'] + vainIn(node)),
     vain: total(nodes, vainIn),
-    sorted: given(sorts),
-    written: given(writes),
+    sorted: rowsOf(sorts),
+    written: rowsOf(writes),
     pages: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
     scanned: scans.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']!),
   }

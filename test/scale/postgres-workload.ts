@@ -3,8 +3,8 @@ import { BIG, RARE_TARGET, SMALL } from './postgres-fill.ts'
 
 const FIRED = 200
 
-/** Does with a filled database what users do all day: fires, cancels, lists and reads, for a big tenant and a small one. */
-export async function deeds(url: string): Promise<void> {
+/** Uses a filled database as users do: fires, cancels, lists and reads, for a big tenant and a small one. */
+export async function workload(url: string): Promise<void> {
   const wakeful = await open(url, { drain: '0s', concurrency: 20 })
   try {
     await fires(wakeful)
@@ -18,7 +18,7 @@ export async function deeds(url: string): Promise<void> {
   }
 }
 
-/** The look for what is due, and settles of every outcome; some of it while a tenant has all the hands. */
+/** Claims, and settles with every outcome, partly while one tenant uses all slots. */
 async function fires(wakeful: Wakeful): Promise<void> {
   let fired = 0
   let hanging = 0

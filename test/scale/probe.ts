@@ -1,18 +1,20 @@
 import { open } from '../../src/index.ts'
 
-/** What a process on a store saw of it. */
+/** What a process on a store measured. */
 export interface Probe {
   readonly openMs: number
   readonly startMs: number
   readonly rssMb: number
-  /** How late each of its alarms was, sorted. */
+  /** The lateness of its alarms, sorted. */
   readonly lateMs: readonly number[]
 }
 
 const ALARMS = 50
 const EVERY_MS = 40
 
-/** A process of its own, so that its memory is its own: opens, starts, sets and fires some, and says how it was. */
+/**
+ * A separate process, so that its memory can be measured: it opens, starts, sets and fires some alarms, and reports.
+ */
 const [path = ''] = process.argv.slice(2)
 const opening = performance.now()
 const wakeful = await open(path)

@@ -44,15 +44,16 @@ export function assertRefusal(thrown: unknown, input: unknown): void {
   if (message === '' || message.length > MESSAGE_LENGTH_MAX)
     throw new Bogus(`the refusal has ${message.length} characters`)
   for (const word of CARELESS) {
-    if (message.includes(word) && !holds(input, word)) throw new Bogus(`the refusal says ${word}: ${message}`)
+    if (message.includes(word) && !contains(input, word))
+      throw new Bogus(`the refusal says ${word}: ${message}`)
   }
 }
 
 /** Whether the input itself contains this word, so that a message may. */
-function holds(value: unknown, word: string, depth = 0): boolean {
+function contains(value: unknown, word: string, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return String(value).includes(word)
   if (value instanceof Date || depth > 3) return false
   return Object.entries(Object.getOwnPropertyDescriptors(value)).some(
-    ([name, field]) => name.includes(word) || 'get' in field || holds(field.value, word, depth + 1),
+    ([name, field]) => name.includes(word) || 'get' in field || contains(field.value, word, depth + 1),
   )
 }

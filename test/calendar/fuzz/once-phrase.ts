@@ -114,14 +114,14 @@ function assertDay(text: string, at: number, notes: readonly string[], { timezon
   if (weekday !== undefined && weekday !== falls && !skipped) throw new Bogus(`${shown} is a ${falls}`)
 }
 
-interface SaidDay {
+interface NamedDay {
   year?: number
   month: number
   day: number
 }
 
 /** A day in digits, or with the name of its month. */
-function dayIn(words: string): SaidDay | null {
+function dayIn(words: string): NamedDay | null {
   const iso = /(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?!\d)/.exec(words)
   if (iso !== null) return { year: Number(iso[1]), month: Number(iso[2]), day: Number(iso[3]) }
   const figures = /(?<![\d./])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?!\d)/.exec(words)
@@ -140,7 +140,7 @@ function dayIn(words: string): SaidDay | null {
   return before === null ? null : named(before[2]!, before[1]!, before[3])
 }
 
-function named(month: string, day: string, year: string | undefined): SaidDay {
+function named(month: string, day: string, year: string | undefined): NamedDay {
   return {
     month: MONTHS.indexOf(month) + 1,
     day: Number(day),
