@@ -40,7 +40,7 @@ const SQLITE: readonly Simple[] = [
     breaches: ['uncounted'],
   },
   {
-    bug: 'a takeover drops what was in flight',
+    bug: 'a takeover drops deliveries in flight',
     file: 'src/stores/sqlite/claims/settle.ts',
     from: "isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))",
     to: 'write.session.run(sql.removeTimer, id)',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { hunt } from '../chaos/hunt.ts'
 import { PLANTED } from '../interleave/planted.ts'
@@ -11,13 +11,13 @@ const MINUTES_MAX = 5
 /** One for each promise, of those found in the first few worlds. */
 const SOON = [
   'a set is answered although its statement failed',
-  'a recurring alarm ends with a failed attempt',
+  'a recurring alarm ends after a failed attempt',
   'a failed attempt is recorded as the end',
-  'an owner starts deliveries after its lease has ended',
-  'a cancelled alarm is tried again',
+  'a process starts deliveries after its lease has ended',
+  'a cancelled alarm is retried',
   'the clock is 30 ms ahead',
   'the message is trimmed',
-  'all owners of a tenant are one',
+  'the owners of a tenant are not separated',
   'the slots are not counted',
   'a rule has one occurrence more than its count',
   'the loop sleeps past the next wake',
@@ -33,6 +33,11 @@ describe('a bug planted for the simulation', () => {
     const named = MASKED.flatMap(({ by }) => by?.match(/^interleavings: (.*)$/)?.[1] ?? [])
     const known = new Set(PLANTED.map(({ bug }) => bug))
     expect(named.filter((bug) => !known.has(bug))).toEqual([])
+  })
+
+  it('that a test must find names a file that exists', () => {
+    const files = MASKED.flatMap(({ by }) => (by === null || by.startsWith('interleavings: ') ? [] : [by]))
+    expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([])
   })
 
   it(

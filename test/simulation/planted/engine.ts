@@ -35,7 +35,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what is in flight is claimed again',
+    bug: 'a timer in flight is claimed again',
     breaches: ['duplicate', 'uncounted'],
     edits: [
       {
@@ -68,7 +68,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'an owner starts deliveries after its lease has ended',
+    bug: 'a process starts deliveries after its lease has ended',
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
@@ -79,7 +79,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a transactional handler begins though its lease ended while it waited',
+    bug: 'a transactional handler begins although its lease ended while it waited',
     breaches: ['unfenced', 'duplicate'],
     seeds: 500,
     edits: [
@@ -91,7 +91,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a list tells of other owners',
+    bug: 'a list contains alarms of other owners',
     breaches: ['isolated'],
     edits: [
       {
@@ -102,7 +102,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'all owners of a tenant are one',
+    bug: 'the owners of a tenant are not separated',
     breaches: ['isolated'],
     edits: [
       {
@@ -135,7 +135,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'an attempt that hangs is never broken off',
+    bug: 'an attempt that hangs is never aborted',
     breaches: ['unrecorded', 'uncounted', 'late'],
     edits: [
       {
@@ -157,7 +157,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the clock is not read again before a start',
+    bug: 'the clock is not read before a start',
     breaches: ['early'],
     edits: [
       {

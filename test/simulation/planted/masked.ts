@@ -12,12 +12,12 @@ export interface Masked {
 /** Bugs that simulated worlds have not shown in 200 seeds: a second safeguard hides them, or they cost time alone. */
 export const MASKED: readonly Masked[] = [
   {
-    bug: 'the loop waits twice as long after every error, for ever',
+    bug: 'the loop doubles its wait after every error without a limit',
     edits: [
       { file: 'src/engine/engine.ts', from: '        waitMs = ERROR_WAIT_MS_MIN\n', to: '' },
       { file: 'src/engine/engine.ts', from: 'Math.min(waitMs * 2, ERROR_WAIT_MS_MAX)', to: 'waitMs * 2' },
     ],
-    why: 'an error that lasts costs it its lease, and the renewed lease wakes it',
+    why: 'a lasting error costs the process its lease, and the renewed lease wakes the loop',
     by: null,
   },
   {
@@ -26,11 +26,11 @@ export const MASKED: readonly Masked[] = [
       { file: 'src/log/reader.ts', from: 'const notified = notifier.next(scope, options.signal)\n', to: '' },
       { file: 'src/log/reader.ts', from: 'await notified', to: 'await notifier.next(scope, options.signal)' },
     ],
-    why: 'the next record notifies again: the reader is late, and misses nothing',
+    why: 'the next record notifies again: the reader is late but misses nothing',
     by: null,
   },
   {
-    bug: 'a settle does not ask for its epoch',
+    bug: 'a settle in the simulated store does not check its epoch',
     edits: [
       {
         file: 'test/simulation/store/settle.ts',
@@ -38,17 +38,17 @@ export const MASKED: readonly Masked[] = [
         to: '.filter(() => false)',
       },
     ],
-    why: 'a takeover moves every timer in flight, so the version refuses what the epoch would have refused',
+    why: 'a takeover changes the version of every timer in flight, so the version check rejects it, too',
     by: 'interleavings: a settle does not check the epoch',
   },
   {
-    bug: 'a lost lease breaks nothing off',
+    bug: 'a lost lease aborts no delivery',
     edits: [{ file: 'src/engine/engine.ts', from: "this.#pool.break('lost', lease)", to: '' }],
-    why: 'what it still delivers is settled in vain: only its handlers are not told to stop',
+    why: 'its remaining deliveries are settled in vain; only its handlers are not aborted',
     by: null,
   },
   {
-    bug: 'a closed engine does not wait for what it delivers',
+    bug: 'a closing engine does not wait for its deliveries',
     edits: [
       {
         file: 'src/engine/engine.ts',
@@ -56,11 +56,11 @@ export const MASKED: readonly Masked[] = [
         to: 'this.#running = this.#loop()',
       },
     ],
-    why: 'what was under way is found in flight by the next owner, as after a kill: a needless second attempt',
-    by: 'turns.test.ts: queued transactional handlers do not stretch a close',
+    why: 'the next lease holder finds them in flight, as after a kill: an unnecessary second attempt',
+    by: 'src/engine/turns.test.ts',
   },
   {
-    bug: 'the timer is trusted, and the clock not asked again',
+    bug: 'the loop trusts the timer without reading the clock',
     edits: [
       {
         file: 'src/engine/engine.ts',
@@ -68,7 +68,7 @@ export const MASKED: readonly Masked[] = [
         to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock, store, observer }',
       },
     ],
-    why: 'the delivery pool reads the clock before each start, and gives back what is early',
+    why: 'the delivery pool reads the clock before each start and releases what is early',
     by: null,
   },
   {
@@ -80,11 +80,11 @@ export const MASKED: readonly Masked[] = [
         to: 'if (this.#isClaiming || isLater) return',
       },
     ],
-    why: 'the next beat finds it, two seconds later',
+    why: 'the next heartbeat finds it, two seconds later',
     by: null,
   },
   {
-    bug: 'a lease that is renewed after its end does not wake the loop',
+    bug: 'a lease renewed after its end does not wake the loop',
     edits: [
       {
         file: 'src/engine/engine.ts',
@@ -92,11 +92,11 @@ export const MASKED: readonly Masked[] = [
         to: 'if (gained || (lapsed && this.#pool.queued > 0))',
       },
     ],
-    why: 'the same beat measures the clock, and a clock that moves ends the sleep',
+    why: 'the same heartbeat samples the clock, which ends the sleep',
     by: null,
   },
   {
-    bug: 'who died is told by the clock alone',
+    bug: 'dead processes are detected by the clock alone',
     edits: [
       {
         file: 'src/stores/sharded/heartbeat.ts',
@@ -104,11 +104,11 @@ export const MASKED: readonly Masked[] = [
         to: 'other.leaseUntil <= now && !this.hasJumped(at)',
       },
     ],
-    why: 'it takes a database whose clock is set back, which no plan does',
-    by: 'heartbeat.test.ts: when its heartbeat has not moved for a lease on our own clock',
+    why: 'it needs a database whose clock is set back, which no plan does',
+    by: 'src/stores/sharded/heartbeat.test.ts',
   },
   {
-    bug: 'shards that are given back tell nobody',
+    bug: 'released shards send no notice',
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -116,11 +116,11 @@ export const MASKED: readonly Masked[] = [
         to: 'await transaction.release(processes, leases)',
       },
     ],
-    why: 'the next beat of another finds them, two seconds later',
+    why: 'the next heartbeat of another process finds them, two seconds later',
     by: null,
   },
   {
-    bug: 'shards are kept by who is over his share',
+    bug: 'a process keeps more than its share of shards',
     edits: [
       {
         file: 'src/stores/sharded/shard-balance.ts',
@@ -128,11 +128,11 @@ export const MASKED: readonly Masked[] = [
         to: 'giveUp: 0',
       },
     ],
-    why: 'one process does the work of another: slower, and nothing is broken',
-    by: 'shard-balance.test.ts: over its share it gives up',
+    why: 'one process does the work of another, which is only slower',
+    by: 'src/stores/sharded/shard-balance.test.ts',
   },
   {
-    bug: 'a bound is raised past what was written during the look',
+    bug: 'a bound is raised past what was written during the scan',
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
@@ -140,13 +140,13 @@ export const MASKED: readonly Masked[] = [
         to: 'return missed < 0 ? ',
       },
     ],
-    why: 'a simulated statement looks and answers in one step, and the next beat looks from the start',
+    why: 'a simulated statement reads and answers in one step, and the next heartbeat scans from the start',
     by: 'interleavings: a scan raises its bound past what was written during it',
   },
   {
-    bug: "what was written in a shard while it was another's is not looked for",
+    bug: 'what another process wrote to a shard is not looked up',
     edits: [{ file: 'src/stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
-    why: 'the beat that brings the shard back tells its first wake as well',
+    why: 'the heartbeat that reacquires the shard returns its first wake, too',
     by: 'interleavings: cached bounds of a shard are trusted when it is reacquired',
   },
   {
@@ -158,11 +158,11 @@ export const MASKED: readonly Masked[] = [
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },
     ],
-    why: 'a simulated claim looks at what is in flight while it runs, not when its rows arrive',
+    why: 'a simulated claim reads what is in flight while it runs, not when its rows arrive',
     by: 'interleavings: a timer in flight is forgotten as soon as its settle answers',
   },
   {
-    bug: 'a report that comes before its settle is forgotten',
+    bug: 'a report before its settle is forgotten',
     edits: [
       {
         file: 'src/stores/postgres/rows/apply.ts',
@@ -170,7 +170,7 @@ export const MASKED: readonly Masked[] = [
         to: '',
       },
     ],
-    why: 'the occurrence ends as timed out: the judge does not hold what was reported against what was recorded',
+    why: 'the occurrence ends as timed out, and the judge does not compare reports with records here',
     by: 'interleavings: a report before the settle is not looked up',
   },
   {
@@ -182,8 +182,8 @@ export const MASKED: readonly Masked[] = [
         to: 'if (!isLater || this.#isClaiming) return',
       },
     ],
-    why: 'the next beat finds it, within two seconds: late, and within the bound',
-    by: 'open-test.test.ts: fires at its instant, to the millisecond, and not before',
+    why: 'the next heartbeat finds it within two seconds: late, but within the bound',
+    by: 'src/testing/open-test.test.ts',
   },
   {
     bug: 'a bound is not lowered by what is written below it',
@@ -194,11 +194,11 @@ export const MASKED: readonly Masked[] = [
         to: '(shard === null || shard === known) && wakeAt < bound.wakeAt - 60_000',
       },
     ],
-    why: 'the next beat looks from the start',
-    by: 'lookout.test.ts: is from where a look may begin, until something is written below',
+    why: 'the next heartbeat scans from the start',
+    by: 'src/stores/sharded/next-wake-cache.test.ts',
   },
   {
-    bug: 'what is soon due is told to nobody',
+    bug: 'a timer due soon sends no notice',
     edits: [
       {
         file: 'src/stores/sharded/protocol.ts',
@@ -206,8 +206,8 @@ export const MASKED: readonly Masked[] = [
         to: 'if (notified.length < 99) return null',
       },
     ],
-    why: 'the next beat finds it, within two seconds: late, and within the bound',
-    by: 'conformance: a set of another process is visible, claimed and notified',
+    why: 'the next heartbeat finds it within two seconds: late, but within the bound',
+    by: 'src/stores/conformance/ownership.ts',
   },
   {
     bug: 'a process that was cut off does not listen again',
@@ -219,10 +219,10 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'its heartbeats find what it is not notified of, within two seconds',
-    by: 'database-faults.test.ts: leaves all processes listening',
+    by: 'test/simulation/database-faults.test.ts',
   },
   {
-    bug: 'a heartbeat that waited for a takeover believes what it saw before',
+    bug: 'a heartbeat that waited for a takeover trusts what it read before',
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -230,11 +230,11 @@ export const MASKED: readonly Masked[] = [
         to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
       },
     ],
-    why: 'every claim and every settle checks the epoch: what it believes in vain lasts until the next of them',
+    why: 'every claim and settle checks the epoch, so the error lasts until the next of them',
     by: 'interleavings: a late heartbeat trusts what it read before the takeover',
   },
   {
-    bug: 'a claim that was not answered leaves its batch in flight',
+    bug: 'an unanswered claim leaves its batch in flight',
     edits: [
       {
         file: 'src/stores/sharded/claims.ts',
@@ -242,8 +242,8 @@ export const MASKED: readonly Masked[] = [
         to: 'const knownBatches = isUncertain && leases.length < 0 ?',
       },
     ],
-    why: 'what is in flight is claimed again by its own process; only a cancel answers wrongly that it fires',
-    by: 'faults.test.ts: after a claim ran leaves a batch that the next claim of the same process removes',
+    why: 'its process claims it again; only a cancel wrongly answers firing',
+    by: 'test/simulation/store/faults.test.ts',
   },
   {
     bug: 'a process whose row was removed acquires shards',
@@ -254,11 +254,11 @@ export const MASKED: readonly Masked[] = [
         to: 'await transaction.lockProcess(process)',
       },
     ],
-    why: 'it has to be stopped between its heartbeat and its acquisition until it is removed, and killed before its next heartbeat',
-    by: 'shard-leases.test.ts: do not grow while the process has no row',
+    why: 'it must be paused between its heartbeat and its acquisition until it is removed, and killed before its next heartbeat',
+    by: 'src/stores/sharded/shard-leases.test.ts',
   },
   {
-    bug: 'heartbeats are bounded for ever',
+    bug: 'heartbeats never scan from the start',
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -266,11 +266,11 @@ export const MASKED: readonly Masked[] = [
         to: 'if (this.#boundedLeft < BOUNDED_HEARTBEATS) return',
       },
     ],
-    why: 'it takes something due for a minute of which no process was notified',
-    by: 'shard-leases.test.ts: are renewed by heartbeats that look at recent wakes only',
+    why: 'it needs a timer overdue by a minute of which no process was notified',
+    by: 'src/stores/sharded/shard-leases.test.ts',
   },
   {
-    bug: 'what was locked when shards were acquired is not tried again',
+    bug: 'shards that were locked during an acquisition are not retried',
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -278,7 +278,7 @@ export const MASKED: readonly Masked[] = [
         to: '',
       },
     ],
-    why: 'the next heartbeat tries again, two seconds later',
-    by: 'shard-leases.test.ts: are tried again early where a shard was locked',
+    why: 'the next heartbeat retries, two seconds later',
+    by: 'src/stores/sharded/shard-leases.test.ts',
   },
 ]

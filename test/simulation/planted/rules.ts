@@ -3,7 +3,7 @@ import type { Bug } from './bug.ts'
 /** Bugs in what is decided: about alarms, and about time. */
 export const RULE_BUGS: readonly Bug[] = [
   {
-    bug: 'a recurring alarm ends with a failed attempt',
+    bug: 'a recurring alarm ends after a failed attempt',
     breaches: ['lost', 'refused'],
     edits: [
       {
@@ -14,7 +14,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a resume forgets what was to be tried again',
+    bug: 'a resume forgets a pending retry',
     breaches: ['lost', 'unrecorded'],
     seeds: 500,
     edits: [
@@ -26,7 +26,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what was in flight when its process died is given up',
+    bug: 'a delivery in flight fails for good when its process dies',
     breaches: ['lost'],
     edits: [
       {
@@ -37,7 +37,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what was in flight when its process died is not counted as an attempt',
+    bug: 'a delivery in flight is not counted as an attempt when its process dies',
     breaches: ['uncounted'],
     edits: [
       {
@@ -48,7 +48,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'an occurrence that waits for the one before it is never let go',
+    bug: 'an occurrence queued behind another is never released',
     breaches: ['lost', 'late'],
     edits: [
       {
@@ -59,7 +59,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what was missed fires from the moment of the settle on',
+    bug: 'missed occurrences are counted from the settle on',
     breaches: ['lost'],
     edits: [
       {
@@ -70,7 +70,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a report is awaited for ever',
+    bug: 'a report never times out',
     breaches: ['unrecorded'],
     edits: [
       {
@@ -81,7 +81,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a report does not end the wait for it',
+    bug: 'a report does not cancel its timeout',
     breaches: ['recorded_twice'],
     edits: [
       {
@@ -92,7 +92,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what is delivered again after a failed report is recorded again',
+    bug: 'a delivery after a failed report is recorded again',
     breaches: ['recorded_twice'],
     edits: [
       {
@@ -103,7 +103,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what was replaced while it was tried again is recorded twice',
+    bug: 'an occurrence that was replaced during a retry is recorded twice',
     breaches: ['recorded_twice'],
     seeds: 3000,
     edits: [
@@ -122,7 +122,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the newest of what was missed is recorded as skipped as well',
+    bug: 'the newest missed occurrence is recorded as skipped, too',
     breaches: ['recorded_twice'],
     seeds: 500,
     edits: [
@@ -134,7 +134,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a cancel leaves no record of what was to be tried again',
+    bug: 'a cancel does not record a pending retry',
     breaches: ['unrecorded'],
     edits: [
       {
@@ -145,7 +145,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a move leaves no record of what was to be tried again',
+    bug: 'a reschedule does not record a pending retry',
     breaches: ['unrecorded'],
     edits: [
       {
@@ -156,7 +156,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a cancel looks at no flights',
+    bug: 'a cancel does not check in-flight batches',
     breaches: ['after_cancel', 'unrecorded'],
     edits: [
       {
@@ -167,12 +167,12 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a cancelled alarm is tried again',
+    bug: 'a cancelled alarm is retried',
     breaches: ['after_cancel'],
     edits: [{ file: 'src/alarm/decisions/settle.ts', from: ' && alarm.cancelledAt === null) {', to: ') {' }],
   },
   {
-    bug: 'what was cancelled or moved in flight is delivered after a lost answer',
+    bug: 'an alarm cancelled or rescheduled in flight is delivered after a lost answer',
     breaches: ['after_cancel', 'off_calendar', 'phantom', 'duplicate', 'recorded_twice'],
     seeds: 1000,
     edits: [
@@ -184,7 +184,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what follows is not paused where the pause came in flight',
+    bug: 'a pause during a delivery does not pause the next occurrence',
     breaches: ['while_paused'],
     edits: [
       {
@@ -200,7 +200,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what is tried again is not paused',
+    bug: 'a pause does not pause retries',
     breaches: ['while_paused'],
     edits: [
       {
@@ -216,7 +216,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a move begins no new generation',
+    bug: 'a reschedule does not start a new generation',
     breaches: ['duplicate', 'off_calendar', 'lost', 'recorded_twice'],
     edits: [
       {
@@ -227,7 +227,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the payload is written anew',
+    bug: 'the payload is serialized again',
     breaches: ['verbatim'],
     edits: [
       {
@@ -282,7 +282,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what a clock change skips is skipped',
+    bug: 'a wall time that a clock change skips never fires',
     breaches: ['lost'],
     seeds: 500,
     edits: [
@@ -294,7 +294,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what a clock change shows twice comes twice',
+    bug: 'a wall time that a clock change repeats fires twice',
     breaches: ['off_calendar'],
     seeds: 500,
     edits: [
@@ -306,7 +306,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a backoff knows no cap',
+    bug: 'the backoff is not capped',
     breaches: ['late'],
     edits: [
       {
@@ -317,7 +317,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what waits for a handler is never let go',
+    bug: 'an alarm that waits for a handler is never released',
     breaches: ['late', 'lost'],
     edits: [
       {

@@ -5,7 +5,7 @@ import type { Bug } from './bug.ts'
  */
 export const STORE_BUGS: readonly Bug[] = [
   {
-    bug: 'the log is read by number, past what is not committed yet',
+    bug: 'the log is read past uncommitted events',
     breaches: ['log_missed'],
     edits: [
       {
@@ -16,7 +16,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a settle asks neither for its epoch nor for the version it was claimed at',
+    bug: 'a settle checks neither its epoch nor the claimed version',
     breaches: ['recorded_twice', 'duplicate', 'lost', 'effect'],
     edits: [
       {
@@ -39,7 +39,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a lease is counted from the answer to its beat',
+    bug: 'a lease is counted from the answer to its heartbeat',
     breaches: ['unfenced', 'duplicate'],
     seeds: 500,
     edits: [
@@ -106,7 +106,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a take does not ask whether the shard is still its own',
+    bug: 'a claim does not check its lease',
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
@@ -128,7 +128,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the wall clock of the process is believed',
+    bug: 'the wall clock of the process is trusted',
     breaches: ['early', 'late', 'lost'],
     edits: [
       {
@@ -150,7 +150,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what is known of the clock does not grow old',
+    bug: 'the uncertainty of the clock does not grow',
     breaches: ['early', 'late'],
     edits: [
       {
@@ -161,7 +161,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'an alarm is found by its id, whosoever it is',
+    bug: 'an alarm is found by its id in any scope',
     breaches: ['isolated'],
     edits: [
       {
@@ -183,7 +183,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'shares are rounded down',
+    bug: 'shares of shards are rounded down',
     breaches: ['late', 'lost'],
     edits: [
       {
@@ -194,7 +194,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the dead count among the living',
+    bug: 'dead processes count as live',
     breaches: ['late', 'lost'],
     edits: [
       {
