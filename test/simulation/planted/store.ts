@@ -84,7 +84,7 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'what was in flight in an acquired shard is not recovered',
+    bug: 'deliveries in flight in an acquired shard are not recovered',
     breaches: ['uncounted'],
     edits: [
       {
