@@ -1,16 +1,15 @@
 #!/usr/bin/env node
-// Plain old JavaScript that even Node 12 parses: a machine's own Node may be too old for all the rest, and the
-// one thing this file must do there is to say so.
+// JavaScript that even Node 12 parses, so that it can say that Node is too old for the rest.
 const NODE_MAJOR_MIN = 24
 
-if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) tellToUpgrade()
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) adviseToUpgrade()
 else launch()
 
 function isClone() {
   return /\/src\/cli\/launch\.js$/.test(import.meta.url)
 }
 
-function tellToUpgrade() {
+function adviseToUpgrade() {
   const advice = isClone()
     ? 'In a clone, run it through npm, which brings its own Node 26 along:\n' +
       '  npm ci\n  npm start\n  npm run wakeful -- set "in 10 seconds" --message hello\n'
@@ -22,7 +21,7 @@ function tellToUpgrade() {
 
 function launch() {
   quietExperiments()
-  // The build turns this into ./main.js, as it does with every import.
+  // The build rewrites this to ./main.js, like every import.
   import('./main.ts').catch((error) => {
     const detail = error instanceof Error ? error.stack : error
     process.stderr.write(`error: wakeful could not start: ${detail}\n`)
@@ -30,7 +29,7 @@ function launch() {
   })
 }
 
-// Some versions announce node:sqlite as experimental on every start, which says nothing to users.
+// Some versions of Node print a warning that node:sqlite is experimental, which does not help users.
 function quietExperiments() {
   const emit = process.emitWarning
   process.emitWarning = (warning, kind, ...rest) => {

@@ -31,7 +31,7 @@ const shell: Shell = {
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever reads us has had enough (`| head`): that is no failure, and nothing is left to tell.
+    // The reader has closed the pipe (`| head`), which is not a failure.
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
 }

@@ -42,7 +42,7 @@ it('moves a store from SQLite to PostgreSQL and back, by a file', async () => {
   await wakeful(['set', '--delay', '1h', '--payload', '{"n":9007199254740993}', '--db', from])
   await wakeful(['export', '--out', there, '--db', from])
   expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: '1 alarm imported\n' })
-  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: /1 were there already/ })
+  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: /1 existed already/ })
   await wakeful(['export', '--out', again])
   expect(await wakeful(['import', again, '--db', back])).toMatchObject({
     code: 0,

@@ -53,7 +53,7 @@ async function json(args: readonly string[]) {
 
 describe('bad usage', () => {
   it.each([
-    [['set'], /say when/],
+    [['set'], /The time is missing/],
     [['set', 'florp'], /'florp' is not a time/],
     [['set', 'in 5 minutes', '--payload', '{oops'], /not JSON/],
     [['set', 'in 5 minutes', '--timezone', 'Mars/Olympus'], /not a known time zone/],
@@ -62,17 +62,17 @@ describe('bad usage', () => {
     [['list', '--limit', 'many'], /whole number from 1 to 500/],
     [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
     [['list', '--url', 'localhost:7420'], /http:\/\/ or https:\/\//],
-    [['list', '--url', 'http://localhost:7420', '--db', 'x.db'], /give one of them/],
-    [['export', '--url', 'http://localhost:7420'], /export works on the store itself/],
-    [['get'], /give an id or --key/],
-    [['cancel'], /give ids, or --subject, or --key/],
-    [['pause'], /give an id or --key/],
+    [['list', '--url', 'http://localhost:7420', '--db', 'x.db'], /Use one of them/],
+    [['export', '--url', 'http://localhost:7420'], /export needs the store itself/],
+    [['get'], /by its id or by --key/],
+    [['cancel'], /by their ids, by --subject, or by --key/],
+    [['pause'], /by its id or by --key/],
     [['reschedule', 'tomorrow', '--key'], /argument missing/],
-    [['pause', 'x', '--key', 'y'], /give an id or --key/],
-    [['reset'], /add --yes/],
+    [['pause', 'x', '--key', 'y'], /by its id or by --key/],
+    [['reset'], /Add --yes/],
     [['list', '--tenant', ''], /--tenant is empty/],
-    [['list', '--order', 'due', '--status', 'cancelled'], /for cancelled, leave --order out/],
-    [['cancel', 'a', 'b', '--if-updated-at', '2026-11-15T08:00Z'], /give one id/],
+    [['list', '--order', 'due', '--status', 'cancelled'], /For cancelled, leave --order out/],
+    [['cancel', 'a', 'b', '--if-updated-at', '2026-11-15T08:00Z'], /needs exactly one id/],
     [['set', 'twice a day'], /twice a day/],
     [['set', 'tomorrow', '--count', '3'], /--count belongs to recurring rules\. This WHEN fires once/],
     [['set', 'in 5 minutes', '--payload', '@nowhere.json'], /no file nowhere\.json \(not_found\)/],
@@ -119,10 +119,10 @@ it('tells of options that a command takes, and of what a setting may be', async 
   const serve = await helpOf('serve')
   expect(serve).toMatch(/--log-level <value> +log level: debug, info, warn, error or silent/)
   expect(serve).toMatch(/--metrics <value> .* or off: key, open or off/)
-  expect(serve).toMatch(/--timezone <zone> +the zone of calls that name none \(default: UTC\)/)
+  expect(serve).toMatch(/--timezone <zone> +default zone of calls \(default: UTC\)/)
   expect(serve).toMatch(/--secret-file <value> +the file with the master secret/)
   expect(await helpOf('list')).toMatch(
-    /--timezone <zone> +read and show times in this zone \(default: the system’s\)/,
+    /--timezone <zone> +the zone of times, read and printed \(default: the system’s\)/,
   )
 })
 
@@ -178,7 +178,7 @@ describe('an alarm', () => {
     expect(await wakeful(['get', set.id, '--tenant', 'acme'])).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('says that nobody runs its clock', async () => {
+  it('notes that no process fires it', async () => {
     const { stdout, stderr } = await wakeful(['set', '--delay', '1h', '-m', 'hi'])
     expect(stdout).toMatch(
       /^set: \S+\n {2}fires {3}.* \(in 1h\)\n {2}target {2}printed by `wakeful serve`\n$/,
@@ -189,12 +189,12 @@ describe('an alarm', () => {
   it('says so of a pool that is not the command line’s', async () => {
     const { stdout, stderr } = await wakeful(['set', '--delay', '1h', '--target', 'print'])
     expect(stdout).toMatch(/^ {2}target {2}print@app$/m)
-    expect(stderr).toMatch(/no process that serves pool app runs now/)
+    expect(stderr).toMatch(/no process serves pool app now/)
   })
 
-  it('says that nothing is kept in memory', async () => {
+  it('notes that an alarm in memory is not kept', async () => {
     const { code, stderr } = await wakeful(['set', '--delay', '1h', '--db', 'sqlite::memory:'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/nothing is kept\n$/) })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/the alarm is not kept\n$/) })
   })
 
   it('is set again by its key', async () => {
@@ -299,7 +299,7 @@ describe('the whole store', () => {
     const copy = ['--db', join(dir, 'copy.db')]
     expect((await wakeful(['import', file, ...copy])).stdout).toBe('1 alarm imported\n')
     expect((await wakeful(['import', ...copy], stdout)).stdout).toBe(
-      '1 alarm read: 0 imported, 1 were there already\n',
+      '1 alarm read: 0 imported, 1 existed already\n',
     )
     expect(JSON.parse((await wakeful(['import', ...copy, '--json'], stdout)).stdout)).toMatchObject({
       imported: 0,
@@ -322,7 +322,7 @@ describe('the whole store', () => {
     linkSync(db, join(dir, 'link.db'))
     const before = readdirSync(dir)
     const wrong = {
-      [join(dir, 'nowhere/x')]: /there is no folder .*nowhere to write x to/,
+      [join(dir, 'nowhere/x')]: /There is no folder .*nowhere for x/,
       [dir]: /is a directory/,
       [db]: /is a database/,
       [join(dir, 'link.db')]: /is a database/,

@@ -3,7 +3,7 @@ import { buildProgram } from './commands/index.ts'
 import { failureOf, failureText, type Shell, widthOf } from './terminal/index.ts'
 import { wrap } from './text/index.ts'
 
-/** Runs one command and answers the exit code: 0 done, 1 failed, 2 bad usage. */
+/** Runs one command and returns the exit code: 0 done, 1 failed, 2 bad usage. */
 export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
   const { stderr } = shell.terminal
   const program = buildProgram(shell)
@@ -12,15 +12,15 @@ export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 
     return 2
   }
   try {
-    await program.parseAsync(asked(argv), { from: 'user' })
+    await program.parseAsync(normalized(argv), { from: 'user' })
     return shell.exitCode
   } catch (thrown) {
-    // Help and version end this way too.
+    // Help and version throw too.
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
-    // A group without a command has said what there is.
+    // A group without a command has printed its help.
     if (thrown instanceof CommanderError && thrown.code === 'commander.help') return 2
     const failure = failureOf(thrown)
-    const json = asksForJson(argv)
+    const json = wantsJson(argv)
     const text = failureText(failure, json)
     stderr.write(`${json ? text : wrap(text, widthOf(stderr), '  ')}\n`)
     if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, shell)}\n`)
@@ -28,14 +28,14 @@ export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 
   }
 }
 
-/** `help calendar put` is `calendar put --help`, however deep. */
-function asked(argv: readonly string[]): string[] {
+/** Turns `help calendar put` into `calendar put --help`. */
+function normalized(argv: readonly string[]): string[] {
   const [first, ...rest] = argv
   return first === 'help' && rest.length > 1 ? [...rest, '--help'] : [...argv]
 }
 
-/** Known even where the arguments could not be read. */
-function asksForJson(argv: readonly string[]): boolean {
+/** Whether the output is JSON, even if the arguments cannot be parsed. */
+function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json')
 }

@@ -180,14 +180,14 @@ describe('through a server', () => {
     ['migrate'],
     ['doctor'],
     ['keys', 'list'],
-  ])('%j says that it works on the store itself', async (args) => {
+  ])('%j says that it needs the store itself', async (args) => {
     const env = { WAKEFUL_URL: 'http://127.0.0.1:1' }
     const { code, stdout, stderr } = await wakeful(args, '', env)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     const name = args[1] === 'list' ? args.join(' ') : args[0]
-    expect(stderr).toMatch(`error: WAKEFUL_URL is set, but ${name} works on the store itself`)
+    expect(stderr).toMatch(`error: WAKEFUL_URL is set, but ${name} needs the store itself`)
     const flag = await wakeful([...args, '--url', 'http://127.0.0.1:1'])
-    expect(flag.stderr).toMatch(`error: ${name} works on the store itself`)
+    expect(flag.stderr).toMatch(`error: ${name} needs the store itself`)
   })
 
   it('says which server does not answer, and shows no key', async () => {
@@ -203,7 +203,7 @@ describe('through a server', () => {
     const broken = await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0123_sec ret' })
     expect(broken.stderr).toMatch(/^error: The key in WAKEFUL_KEY is malformed/)
     expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch(
-      '--trust-clock is for the process',
+      '--trust-clock needs a store',
     )
   })
 

@@ -16,7 +16,7 @@ export function addCommand(
     .addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }
 
-/** What a command is called, with the group it is in: `calendar put`. */
+/** The name of a command with its group: `calendar put`. */
 export function commandName(command: Command): string {
   const { parent } = command
   return parent === null || parent.parent === null
@@ -24,17 +24,17 @@ export function commandName(command: Command): string {
     : `${commandName(parent)} ${command.name()}`
 }
 
-/** Reads an option that must be a whole number, perhaps within bounds. */
+/** Parses an option that must be a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text)
     if (/^-?\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value
-    const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
     throw new InvalidArgumentError(`It must be a whole number ${bounds}.`)
   }
 }
 
-/** The words of an argument that may be given with or without quotes: `set in 10 minutes`. */
+/** The text of an argument that may have quotes or not: `set in 10 minutes`. */
 export function joined(words: readonly string[]): string {
   return words.join(' ').trim()
 }

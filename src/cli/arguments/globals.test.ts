@@ -16,7 +16,7 @@ it('prefers --db to WAKEFUL_DB to the default', () => {
   expect(locationOf({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
   expect(locationOf({}, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:b.db' })
   expect(locationOf({}, {})).toEqual({ kind: 'store', url: 'sqlite:./wakeful.db' })
-  expect(() => locationOf({ db: ' ' }, {})).toThrow('--db is empty: give a file')
+  expect(() => locationOf({ db: ' ' }, {})).toThrow('--db is empty. Set a value')
 })
 
 it('goes through a server that is named, unless a store is named beside the environment’s', () => {
@@ -31,12 +31,12 @@ it('goes through a server that is named, unless a store is named beside the envi
     ...server,
     key: 'wk_a_b',
   })
-  expect(() => locationOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('give one of them')
-  expect(() => locationOf({ url: '' }, {})).toThrow('--url is empty: give an address')
+  expect(() => locationOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('Use one of them')
+  expect(() => locationOf({ url: '' }, {})).toThrow('--url is empty. Set a value')
 })
 
 it('says of what only a store offers that it does, and why a server was thought of', () => {
-  expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup works on the store itself/)
+  expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup needs the store itself/)
   expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(/^WAKEFUL_URL is set, but backup/)
   expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
 })

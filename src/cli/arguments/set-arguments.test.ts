@@ -30,8 +30,8 @@ it('turns durations of the backoff into milliseconds', () => {
 })
 
 it.each([
-  [{ event: true, target: 'remind' }, /--event is the target already/],
-  [{ pool: 'jobs' }, /name it with --target/],
+  [{ event: true, target: 'remind' }, /--event replaces a target/],
+  [{ pool: 'jobs' }, /Name one with --target/],
   [{ target: '{oops' }, /not JSON/],
   [{ target: ' ' }, /is empty/],
   [{ backoffBase: 'soon' }, /--backoff-base: .*not a duration/],

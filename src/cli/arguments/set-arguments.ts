@@ -12,12 +12,12 @@ import { parseDuration } from '../../time/index.ts'
 import { badUsage } from '../terminal/index.ts'
 import { wholeNumber } from './command.ts'
 
-/** The fields of an alarm that are a flag each, with one value. */
+/** The fields of an alarm that are one flag with one value. */
 type FlagName = {
   [K in NetworkOption]: Required<SetOptions>[K] extends string | number ? K : never
 }[NetworkOption]
 
-/** The options of `set` beside those that say when. */
+/** The options of `set` except those of the time. */
 export interface SetFlags extends Pick<SetOptions, FlagName> {
   readonly target?: string
   readonly pool?: string
@@ -28,31 +28,34 @@ export interface SetFlags extends Pick<SetOptions, FlagName> {
   readonly onFailure?: string
 }
 
-/** Where an alarm goes that names no target: `serve` prints it. */
+/** The default target: `serve` prints the alarm. */
 export const PRINT_TARGET = { handler: 'print', pool: 'cli' } as const
 
-const PASSED_ON = networkOptions('set').filter((name): name is FlagName =>
+const FLAG_NAMES = networkOptions('set').filter((name): name is FlagName =>
   ['text', 'choice', 'integer', 'duration'].includes(ALARM_FIELDS[name].type),
 )
 
-/** Adds the options of `set` beside those that say when. */
+/** Adds the options of `set` except those of the time. */
 export function addSetOptions(command: Command): Command {
   command
     .option(
       '--target <name>',
-      'a handler’s name, a URL, inbox, or a target as JSON (default: `serve` prints it)',
+      'the name of a handler, a URL, inbox, or a target as JSON (default: `serve` prints it)',
     )
     .option('--pool <name>', 'the pool that runs the handler (default: app)')
-    .option('--event', 'the target is the event log')
-    .option('--payload <json>', 'JSON, kept digit for digit; @FILE reads a file, - reads stdin')
-  for (const name of PASSED_ON) command.addOption(flagOf(name))
+    .option('--event', 'write an event to the log instead of calling a target')
+    .option('--payload <json>', 'JSON, stored byte for byte; @FILE reads a file, - reads stdin')
+  for (const name of FLAG_NAMES) command.addOption(flagOf(name))
   return command
-    .option('--backoff-base <duration>', 'wait before the first retry, then doubling (default 5s)')
-    .option('--backoff-cap <duration>', 'longest wait between retries (default 1h)')
-    .option('--on-failure <target>', 'where it goes when its attempts are used up')
+    .option(
+      '--backoff-base <duration>',
+      'delay of the first retry, doubled for each further one (default 5s)',
+    )
+    .option('--backoff-cap <duration>', 'longest delay between retries (default 1h)')
+    .option('--on-failure <target>', 'the target after the last failed attempt')
 }
 
-/** The flag of a field, as the table of fields describes it. */
+/** The flag of a field. */
 function flagOf(name: FlagName): Option {
   const field: Field = ALARM_FIELDS[name]
   const standard = defaultText(field)
@@ -64,20 +67,20 @@ function flagOf(name: FlagName): Option {
   return new Option(`${flag} <n>`, text).argParser(wholeNumber(field.min!, field.max))
 }
 
-/** The flag of a field: `--conversation-id`. */
+/** The name of the flag of a field: `--conversation-id`. */
 export function flagName(field: string): string {
   return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Sentences as the clauses of a help text: lower case, without a full stop. */
+/** Sentences in the style of help texts: in lower case, without a full stop. */
 export function clauses(doc: string): string {
   const sentences = doc.replaceAll('`', '').replace(/\.$/, '').split('. ')
   return sentences.map((sentence) => sentence[0]!.toLowerCase() + sentence.slice(1)).join('; ')
 }
 
-/** The options of the library's `set` that the flags say, all but the payload. */
+/** The flags as options of the library's `set`, without the payload. */
 export function readSetFlags(flags: SetFlags): SetOptions {
-  const passed = PASSED_ON.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const passed = FLAG_NAMES.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
   const baseMs = milliseconds('--backoff-base', flags.backoffBase)
   const capMs = milliseconds('--backoff-cap', flags.backoffCap)
   return {
@@ -93,21 +96,21 @@ export function readSetFlags(flags: SetFlags): SetOptions {
 function readTarget(flags: SetFlags): TargetSpec {
   if (flags.event === true) {
     if (flags.target === undefined && flags.pool === undefined) return { event: true }
-    throw badUsage('--event is the target already: leave --target and --pool out')
+    throw badUsage('--event replaces a target. Leave --target and --pool out.')
   }
   if (flags.target !== undefined) return readTargetText(flags.target, flags.pool)
   if (flags.pool === undefined) return PRINT_TARGET
-  throw badUsage('--pool says who runs a handler: name it with --target')
+  throw badUsage('--pool needs a handler. Name one with --target.')
 }
 
 function readTargetText(text: string, pool: string | undefined): TargetSpec {
-  if (text.trim() === '') throw badUsage('the target is empty: name a handler, or leave it out')
+  if (text.trim() === '') throw badUsage('--target is empty. Name a handler, or leave it out.')
   if (/^https?:\/\//i.test(text)) return { webhook: text }
   if (!text.trimStart().startsWith('{')) return pool === undefined ? text : { handler: text, pool }
   try {
     return JSON.parse(text) as TargetSpec
   } catch (cause) {
-    throw badUsage(`the target '${text}' is not JSON: ${(cause as Error).message}`)
+    throw badUsage(`The target '${text}' is not JSON: ${(cause as Error).message}`)
   }
 }
 

@@ -19,9 +19,9 @@ it('takes what the options say, with their bounds', () => {
 })
 
 it('refuses none and more than one', () => {
-  expect(() => readWhen([], {})).toThrow(/say when/)
-  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/not by 'tomorrow' and --cron/)
-  expect(() => readWhen([], { unix: 'soon' })).toThrow(/not a number of seconds/)
+  expect(() => readWhen([], {})).toThrow(/The time is missing/)
+  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/only one of 'tomorrow' and --cron/)
+  expect(() => readWhen([], { unix: 'soon' })).toThrow(/must be a number of seconds/)
 })
 
 it.each([
@@ -52,6 +52,6 @@ it('days off, by name, and where to', () => {
     cron: '@daily',
     exclude: { calendars: ['us'], weekend: [6, 7], move: 'next', offset: 2 },
   })
-  expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/belong to --exclude/)
-  expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(/belongs to --move/)
+  expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/need --exclude/)
+  expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(/needs --move/)
 })

@@ -3,7 +3,7 @@ import { resolveSince, splitDayNames, type When, type WhenObject } from '../../t
 import { badUsage } from '../terminal/index.ts'
 import { joined, wholeNumber } from './command.ts'
 
-/** The options that say when, beside or instead of the words. */
+/** The options of a time. */
 export interface WhenFlags {
   readonly cron?: string
   readonly every?: string
@@ -24,64 +24,68 @@ export interface WhenFlags {
   readonly offset?: number
 }
 
-/** Adds the options that say when. */
+/** Adds the options of a time. */
 export function addWhenOptions(command: Command): Command {
   return command
     .option('--cron <expression>', 'recurring: 5 or 6 fields, @daily, @every 5m')
-    .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H, 1 month (1mo)')
-    .option('--rrule <rule>', 'recurring: RFC 5545, such as FREQ=WEEKLY;BYDAY=MO')
+    .option('--every <duration>', 'recurring: an interval such as 90s, 5m, 1h30m, PT1H, 1 month (1mo)')
+    .option('--rrule <rule>', 'recurring: an RFC 5545 rule, such as FREQ=WEEKLY;BYDAY=MO')
     .option('--unix <seconds>', 'once: seconds since 1970')
-    .option('--delay <duration>', 'once: so long from now')
-    .option('--start <time>', 'recurring: no instant before a time, a date, next monday')
-    .option('--end <time>', 'recurring: no instant after; of a date, its end')
-    .option('--count <n>', 'recurring: how often in all', wholeNumber(1))
+    .option('--delay <duration>', 'once: this long from now')
+    .option('--start <time>', 'recurring: the earliest instant: a time, a date, next monday')
+    .option('--end <time>', 'recurring: the latest instant; a date includes that day')
+    .option('--count <n>', 'recurring: total number of occurrences', wholeNumber(1))
     .addOption(
-      new Option('--misfire <policy>', 'what was missed: fire the newest, none, all').choices([
+      new Option('--misfire <policy>', 'missed occurrences: fire the newest, none or all').choices([
         'once',
         'skip',
         'all',
       ]),
     )
-    .option('--misfire-max <n>', 'with --misfire all: at most so many', wholeNumber(1))
-    .option('--misfire-within <duration>', 'with --misfire all: none older')
-    .option('--jitter <duration>', 'recurring: each up to so much later')
+    .option('--misfire-max <n>', 'with --misfire all: how many at most', wholeNumber(1))
+    .option('--misfire-within <duration>', 'with --misfire all: how old at most')
+    .option('--jitter <duration>', 'recurring: a random delay of each occurrence, up to this')
     .addOption(
-      new Option('--dst-gap <policy>', 'a time the clock skips: shifted, or left out').choices([
+      new Option('--dst-gap <policy>', 'a local time that the clock skips: shift it, or skip it').choices([
         'shift',
         'skip',
       ]),
     )
     .addOption(
-      new Option('--dst-overlap <policy>', 'a time that comes twice').choices(['first', 'last', 'both']),
+      new Option('--dst-overlap <policy>', 'a local time that occurs twice: which of the two').choices([
+        'first',
+        'last',
+        'both',
+      ]),
     )
     .option(
       '--exclude <names>',
-      'not on days off: calendars by name, fri,sat, weekends; comma-separated or repeated (none: no days off)',
-      named,
+      'days off: names of calendars, weekdays (fri,sat), weekends; comma-separated or repeated (none: no days off)',
+      readNames,
     )
     .addOption(
-      new Option('--move <where>', 'with --exclude: to the working day after or before').choices([
+      new Option('--move <where>', 'with --exclude: move to the working day after or before').choices([
         'next',
         'previous',
       ]),
     )
-    .option('--offset <n>', 'with --move: so many working days further', wholeNumber(-250, 250))
+    .option('--offset <n>', 'with --move: this many working days further', wholeNumber(-250, 250))
 }
 
-/** Names, separated by commas or given one option each; 'none' names nothing, and drops what there was. */
-function named(text: string, before: string[] = []): string[] {
+/** Names, separated by commas or one per option. 'none' means no names. */
+function readNames(text: string, before: string[] = []): string[] {
   const names = text.split(',').map((name) => name.trim())
   return [...before, ...names.filter((name) => name !== '' && name !== 'none')]
 }
 
-/** Whether a when may name calendars, which are in the store. */
+/** Whether a time may name calendars, which are in the store. */
 export function namesCalendars(words: readonly string[], flags: WhenFlags): boolean {
   return flags.exclude !== undefined || /\b(?:except|excluding)\b/i.test(joined(words))
 }
 
 /**
- * The when that words and options together say: exactly one of them names it. For an alarm that has a rule already, the
- * options alone may be enough.
+ * The time of the arguments: exactly one of WHEN and the options names it. For an alarm that has a rule already, options
+ * such as `--exclude` alone are enough.
  */
 export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = false): When {
   const text = joined(words)
@@ -90,7 +94,7 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
     ...pick(flags, ['cron', 'every', 'rrule', 'delay']),
     unix: seconds(flags.unix),
   }
-  const given = Object.entries(kinds).filter(([, value]) => value !== undefined)
+  const used = Object.entries(kinds).filter(([, value]) => value !== undefined)
   const bounds = {
     ...pick(flags, ['start', 'end', 'count', 'jitter']),
     misfire: misfireOf(flags),
@@ -98,14 +102,16 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
     exclude: excludeOf(flags),
   }
   const isBare = Object.values(bounds).every((value) => value === undefined)
-  if (given.length !== 1 && !(given.length === 0 && hasRule && !isBare)) {
-    const found = given.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
+  if (used.length !== 1 && !(used.length === 0 && hasRule && !isBare)) {
+    const found = used.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
     const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
-    throw badUsage(found === '' ? `say when: ${forms}` : `say when in one way, not by ${found}: ${forms}`)
+    throw badUsage(
+      found === '' ? `The time is missing. Use ${forms}.` : `Use only one of ${found} for the time.`,
+    )
   }
   const hint = hintFor(text)
-  if (hint !== null) throw badUsage(`'${text}' is not a time in words: ${hint}`)
-  if (given[0]?.[0] === 'at' && isBare) return text
+  if (hint !== null) throw badUsage(`'${text}' is not a time in plain language. ${hint}`)
+  if (used[0]?.[0] === 'at' && isBare) return text
   return Object.fromEntries(
     Object.entries({ ...kinds, ...bounds }).filter(([, value]) => value !== undefined),
   ) as WhenObject
@@ -113,7 +119,7 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
 
 function misfireOf({ misfire, misfireMax: max, misfireWithin: within }: WhenFlags): WhenObject['misfire'] {
   if (max === undefined && within === undefined) return misfire
-  if (misfire !== 'all') throw badUsage('--misfire-max and --misfire-within belong to --misfire all')
+  if (misfire !== 'all') throw badUsage('--misfire-max and --misfire-within need --misfire all.')
   return { all: { ...(max !== undefined && { max }), ...(within !== undefined && { within }) } }
 }
 
@@ -124,9 +130,9 @@ function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
   if (exclude === undefined && (move !== undefined || offset !== undefined))
-    throw badUsage('--move and --offset belong to --exclude: name the days off, such as --exclude weekends')
+    throw badUsage('--move and --offset need --exclude, such as --exclude weekends.')
   if (exclude === undefined || move === undefined) {
-    if (offset !== undefined) throw badUsage('--offset belongs to --move next or --move previous')
+    if (offset !== undefined) throw badUsage('--offset needs --move next or --move previous.')
     return exclude
   }
   const { calendars, weekdays } = splitDayNames(exclude)
@@ -138,23 +144,23 @@ function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] 
   }
 }
 
-/** A moment to list from. Read here, by the reader's clock and zone, wherever the alarms are. */
+/** The start of a list. It is read in the zone and by the clock of this machine, even if the alarms are on a server. */
 export function readSince(text: string, view: { readonly now: () => number; readonly zone: string }): Date {
   return new Date(resolveSince(text, { now: view.now(), timezone: view.zone }))
 }
 
-/** What is no time in words, but clearly meant as one of the options. */
+/** Advice for a text that is clearly meant for one of the options; null for others. */
 function hintFor(text: string): string | null {
-  if (/^\d{9,}(?:\.\d+)?$/.test(text)) return `is it seconds since 1970? Then say --unix ${text}`
+  if (/^\d{9,}(?:\.\d+)?$/.test(text)) return `For seconds since 1970, use --unix ${text}.`
   if (/^@[a-z]|^(?:[\d*][\w*/,#-]* +){4,5}[\w*/,#-]+$/i.test(text))
-    return `is it cron? Then say --cron '${text}'`
+    return `For a cron expression, use --cron '${text}'.`
   return null
 }
 
 function seconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(?:\.\d+)?$/.test(text.trim())) return Number(text)
-  throw badUsage(`--unix '${text}' is not a number of seconds since 1970`)
+  throw badUsage(`--unix must be a number of seconds since 1970, not '${text}'.`)
 }
 
 function pick<Flags, Name extends keyof Flags>(flags: Flags, names: readonly Name[]): Pick<Flags, Name> {

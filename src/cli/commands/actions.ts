@@ -26,11 +26,11 @@ type SeenFlags = { readonly ifUpdatedAt?: string }
 type Action = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
 
 const ACTIONS: readonly { name: string; summary: string; done: string; action: Action }[] = [
-  { name: 'pause', summary: 'keep an alarm from firing', done: 'paused', action: (alarms, id, seen) => alarms.pause(id, seen) },
-  { name: 'resume', summary: 'let a paused alarm fire again', done: 'resumed', action: (alarms, id, seen) => alarms.resume(id, seen) },
+  { name: 'pause', summary: 'pause an alarm', done: 'paused', action: (alarms, id, seen) => alarms.pause(id, seen) },
+  { name: 'resume', summary: 'resume a paused alarm', done: 'resumed', action: (alarms, id, seen) => alarms.resume(id, seen) },
   { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', action: (alarms, id, seen) => alarms.skipNext(id, seen) },
-  { name: 'fire', summary: 'fire now, beside its own times', done: 'fires now', action: (alarms, id, seen) => alarms.fireNow(id, seen) },
-  { name: 'retry', summary: 'try a failed alarm again', done: 'tried again', action: (alarms, id, seen) => alarms.retry(id, seen) },
+  { name: 'fire', summary: 'fire an alarm now, in addition to its schedule', done: 'fires now', action: (alarms, id, seen) => alarms.fireNow(id, seen) },
+  { name: 'retry', summary: 'retry a failed alarm', done: 'tried again', action: (alarms, id, seen) => alarms.retry(id, seen) },
 ] // biome-ignore format: a table
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
@@ -48,7 +48,7 @@ export function addActions(program: Command, shell: Shell): void {
   }
 }
 
-/** `complete ID [RESULT]` and `fail ID [REASON]`: what the target reports. */
+/** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
 export function addReports(program: Command, shell: Shell): void {
   const id = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
   addReport(program, shell, 'complete', 'result', 'report that the work is done', [
@@ -67,28 +67,28 @@ function addReport(
 ): void {
   type Flags = KeyFlag & { readonly occurrence?: string }
   addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, examples))
-    .option('--occurrence <id>', 'of which occurrence (default: the one that is open)')
+    .option('--occurrence <id>', 'the occurrence (default: the open one)')
     .action(async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
       const { id, words } = wordsBeside(first, rest, flags)
       assertNamed(id, flags)
       const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
       await change(shell, self, 'reported', async (alarms) =>
-        alarms[verb](await idOf(alarms, id, flags), said(words), occurrence),
+        alarms[verb](await idOf(alarms, id, flags), textOf(words), occurrence),
       )
     })
 }
 
-/** Adds the option that makes an edit answer `conflict` when the alarm has changed since. */
+/** Adds the option that makes an edit fail with `conflict` if the alarm was edited meanwhile. */
 export function addSeenOption(command: Command): Command {
-  return command.option('--if-updated-at <instant>', 'only if nobody has edited it since this updated_at')
+  return command.option('--if-updated-at <instant>', 'fail if the alarm was edited after this updated_at')
 }
 
-/** What the edit says of the version it was made from. */
+/** The version that an edit is based on. */
 export function seenOf(flags: SeenFlags): SeenOptions {
   return flags.ifUpdatedAt === undefined ? {} : { updatedAt: new Date(parseInstant(flags.ifUpdatedAt)) }
 }
 
-/** Makes one change and prints the alarm as it is after it. */
+/** Makes one change and prints the alarm after it. */
 async function change(
   shell: Shell,
   command: Command,
@@ -106,13 +106,13 @@ async function change(
   })
 }
 
-function said(words: readonly string[]): string | undefined {
+function textOf(words: readonly string[]): string | undefined {
   return words.length === 0 ? undefined : joined(words)
 }
 
-/** `reschedule ID WHEN`: moves an alarm to another time. */
+/** `reschedule ID WHEN`: changes the time of an alarm. */
 export function addReschedule(program: Command, shell: Shell): void {
-  const command = addCommand(program, 'reschedule [id] [when...]', 'move an alarm to another time', [
+  const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
     'reschedule --key standup --exclude us-holidays',
@@ -124,7 +124,7 @@ export function addReschedule(program: Command, shell: Shell): void {
       assertNamed(id, flags)
       const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()
-      // Where no zone is named, words are read in the alarm's own.
+      // Without --timezone, the time is read in the zone of the alarm.
       const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
       await change(
         shell,
@@ -137,7 +137,7 @@ export function addReschedule(program: Command, shell: Shell): void {
   )
 }
 
-/** The rule as it is now, and what of the one before it stayed. */
+/** The new rule, and notes on what it kept of the old one. */
 function ruleLines({ kind, rule, notes }: AlarmView): (readonly [string, string])[] {
   return [
     ['  rule', kind === 'once' ? '' : ruleText(rule)],

@@ -16,26 +16,26 @@ import {
 } from '../terminal/index.ts'
 import { count } from '../text/index.ts'
 
-/** `bench`: how fast this machine sets and fires, on a store of its own. */
+/** `bench`: measures how fast this machine sets and fires alarms, on a temporary store. */
 export function addBench(program: Command, shell: Shell): void {
-  addCommand(program, 'bench', 'measure how fast this machine sets and fires', [
+  addCommand(program, 'bench', 'measure how fast this machine sets and fires alarms', [
     'bench',
     'bench --dir /var/lib/wakeful --seconds 5',
   ])
-    .option('--dir <dir>', 'where to make the temporary store (default: the system’s)')
-    .option('--seconds <n>', 'how long each measurement lasts (default 2)', wholeNumber(1, 600))
+    .option('--dir <dir>', 'the folder of the temporary store (default: the system’s)')
+    .option('--seconds <n>', 'duration of each measurement (default 2)', wholeNumber(1, 600))
     .action(async (flags: { dir?: string; seconds?: number }, self: Command) => {
       const { json, db, url } = self.optsWithGlobals<Globals>()
       if (db !== undefined || url !== undefined) {
         throw badUsage(
-          `bench measures SQLite, on a temporary store of its own in --dir: leave ${db === undefined ? '--url' : '--db'} out`,
+          `bench uses its own temporary SQLite store in --dir. Leave ${db === undefined ? '--url' : '--db'} out.`,
         )
       }
       const out = new Output(shell.terminal, json === true)
       const parent = flags.dir ?? tmpdir()
       if (!existsSync(parent)) throw badUsage(`there is no folder ${parent}`)
       const dir = await withFile(parent, () => mkdtemp(join(parent, 'wakeful-bench-')))
-      // Nothing of it is worth ending in order: the folder goes, and the process with it.
+      // The store is temporary, so a signal removes it and exits without a shutdown.
       const unlisten = shell.terminal.onSignal(() => {
         rmSync(dir, { recursive: true, force: true })
         shell.terminal.exit(1)
@@ -46,7 +46,7 @@ export function addBench(program: Command, shell: Shell): void {
           terminal: shell.terminal,
         }
         const bars = (label: string) => progress(shell.terminal, label)
-        if (!out.json) out.note(`on a temporary store in ${dir}; every set is on the disk before it answers`)
+        if (!out.json) out.note(`on a temporary store in ${dir}; every set is on disk before it returns`)
         const measured = await measure(bench, (flags.seconds ?? 2) * 1000, bars)
         out.print({
           json: () => JSON.stringify(figures(measured)),
@@ -68,7 +68,7 @@ function figures(measured: readonly Measured[]): Record<string, number> {
   return Object.fromEntries(measured.map((row) => [row.name, row.value]))
 }
 
-/** One figure. */
+/** One result. */
 interface Measured {
   readonly name: string
   readonly title: string
@@ -76,7 +76,7 @@ interface Measured {
   readonly unit: string
 }
 
-/** What is measured, and the clocks to measure it with. */
+/** The store to measure, and the clocks to measure it with. */
 interface Bench {
   readonly open: () => Promise<Wakeful>
   readonly terminal: Pick<Terminal, 'now' | 'monotonic'>
@@ -89,7 +89,7 @@ const BATCH = 1000
 const TARGET = { target: { handler: 'noop', pool: 'bench' } } as const
 const FAR = { delay: '365d' } as const
 
-/** Runs every measurement on one store, for about so long each. */
+/** Runs every measurement on one store, for about `eachMs` each. */
 async function measure(bench: Bench, eachMs: number, bars: Bars): Promise<Measured[]> {
   const wakeful = await bench.open()
   try {
@@ -134,7 +134,7 @@ async function rate(
   let done = 0
   const caller = async () => {
     while (terminal.monotonic() - begunAt < forMs) {
-      // In two steps: `done += await …` would add to what the sum was before the wait.
+      // In two steps, because `done += await …` would add to the value before the wait.
       const more = await call()
       done += more
       const elapsedMs = terminal.monotonic() - begunAt
@@ -146,7 +146,7 @@ async function rate(
   return Math.round((done * 1000) / (terminal.monotonic() - begunAt))
 }
 
-/** Alarms that are due already, fired by a handler that does nothing. The clock runs from here on. */
+/** Fires alarms that are due already with a handler that does nothing. It starts the clock. */
 async function drain(bench: Bench, wakeful: Wakeful, forMs: number, bar: Progress): Promise<number> {
   const total = Math.max(1, Math.round(forMs / 100)) * BATCH
   const due = Array.from({ length: BATCH }, () => ({
@@ -168,7 +168,7 @@ async function drain(bench: Bench, wakeful: Wakeful, forMs: number, bar: Progres
   return Math.round((total * 1000) / (bench.terminal.monotonic() - begunAt))
 }
 
-/** How late alarms are that come due one after the other. */
+/** Measures the lateness of alarms that come due one after the other. */
 async function lateness(bench: Bench, wakeful: Wakeful, forMs: number, bar: Progress): Promise<Measured[]> {
   const total = Math.max(20, Math.round(forMs / 20))
   const drifts: number[] = []
@@ -189,7 +189,7 @@ async function lateness(bench: Bench, wakeful: Wakeful, forMs: number, bar: Prog
   drifts.sort((a, b) => a - b)
   const quantile = (share: number) => drifts[Math.min(total - 1, Math.floor(total * share))]!
   return [
-    { name: 'lateness_p50_ms', title: 'lateness, half of all', value: quantile(0.5), unit: 'ms' },
-    { name: 'lateness_p99_ms', title: 'lateness, 99 of 100', value: quantile(0.99), unit: 'ms' },
+    { name: 'lateness_p50_ms', title: 'lateness, median', value: quantile(0.5), unit: 'ms' },
+    { name: 'lateness_p99_ms', title: 'lateness, 99th percentile', value: quantile(0.99), unit: 'ms' },
   ]
 }

@@ -19,22 +19,22 @@ interface PutFlags {
   readonly empty?: boolean
 }
 
-/** `calendar put|add|get|list|remove`: the days off that alarms exclude. */
+/** `calendar put|add|get|list|remove`: days off, which alarms can exclude. */
 export function addCalendars(program: Command, shell: Shell): void {
-  const calendar = addCommand(program, 'calendar', 'days off, for alarms that exclude them', [
+  const calendar = addCommand(program, 'calendar', 'manage calendars of days off', [
     'calendar put company 2026-12-24..2026-12-31',
     'calendar put us-holidays --ics us.ics',
     "set 'every weekday at 9am except us-holidays'",
   ])
-  addWriting(calendar, shell, 'put', 'make a calendar, or replace its days', [
+  addWriting(calendar, shell, 'put', 'create a calendar, or replace its days', [
     'calendar put company 2026-12-24..2026-12-31 2027-01-06',
     'calendar put us-holidays --ics us.ics',
     'calendar put gulf --weekend fri,sat',
-  ]).option('--empty', 'no days at all: alarms that name it go on')
-  addWriting(calendar, shell, 'add', 'add days to a calendar, or make it', [
+  ]).option('--empty', 'a calendar without days; alarms may still name it')
+  addWriting(calendar, shell, 'add', 'add days to a calendar, or create it', [
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
-  addCommand(calendar, 'list', 'the calendars there are', ['calendar list']).action(
+  addCommand(calendar, 'list', 'list the calendars', ['calendar list']).action(
     async (_flags: unknown, self: Command) => {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const items = await alarms.calendars.list()
@@ -43,7 +43,7 @@ export function addCalendars(program: Command, shell: Shell): void {
       })
     },
   )
-  addCommand(calendar, 'get <name>', 'a calendar with its days', ['calendar get us-holidays']).action(
+  addCommand(calendar, 'get <name>', 'show a calendar with its days', ['calendar get us-holidays']).action(
     async (name: string, _flags: unknown, self: Command) => {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const found = await alarms.calendars.get(name)
@@ -62,7 +62,7 @@ export function addCalendars(program: Command, shell: Shell): void {
   })
 }
 
-/** `put` and `add`, which take the same. */
+/** `put` and `add`, which have the same arguments. */
 function addWriting(
   calendar: Command,
   shell: Shell,
@@ -71,13 +71,13 @@ function addWriting(
   examples: readonly string[],
 ): Command {
   return addCommand(calendar, `${verb} <name> [dates...]`, summaryText, examples)
-    .option('--ics <file>', 'the all-day events of an .ics file (- reads stdin)')
-    .option('--weekend <days>', 'weekdays that are off as well: fri,sat', list)
-    .option('--label <text>', 'what the dates are called')
+    .option('--ics <file>', 'days from the all-day events of an .ics file (- reads stdin)')
+    .option('--weekend <days>', 'weekdays that are off, such as fri,sat', list)
+    .option('--label <text>', 'the label of the dates')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
-      const given = await readGiven(shell, dates, flags)
+      const input = await readInput(shell, dates, flags)
       await withStore(shell, self, 'any', async ({ alarms, out }) => {
-        const put = await alarms.calendars[verb](name, given)
+        const put = await alarms.calendars[verb](name, input)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
         out.print({
@@ -88,13 +88,13 @@ function addWriting(
     })
 }
 
-async function readGiven(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarInput> {
+async function readInput(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarInput> {
   const { ics: file, weekend, label, empty = false } = flags
-  const isGiven = dates.length > 0 || file !== undefined || weekend !== undefined
-  if (empty && isGiven) throw badUsage('--empty means no days at all: leave it out, or the days')
-  if (!isGiven && !empty)
+  const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
+  if (empty && hasDays) throw badUsage('--empty means a calendar without days. Leave it out, or the days.')
+  if (!hasDays && !empty)
     throw badUsage(
-      'say which days are off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty',
+      'Name the days off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty.',
     )
   const ics = file === undefined ? undefined : await readIcs(shell, file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
@@ -112,7 +112,7 @@ async function readIcs(shell: Shell, file: string): Promise<string> {
   for await (const part of shell.terminal.stdin) {
     parts.push(String(part))
     size += parts.at(-1)!.length
-    if (size > ICS_BYTES_MAX) throw badUsage('what came on stdin is too long for a calendar')
+    if (size > ICS_BYTES_MAX) throw badUsage('The text from stdin is too long for a calendar.')
   }
   return parts.join('')
 }

@@ -21,22 +21,23 @@ type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?:
 
 const WORDS: Record<string, string> = {
   cancelled: 'cancelled',
-  firing: 'firing now: this delivery goes on, none follows',
-  ended: 'had ended already',
+  firing: 'firing now: the delivery in flight continues, none follows',
+  ended: 'had already ended',
 }
 
-/** `cancel ID…`: cancels alarms, and says of each what came of it. */
+/** `cancel ID…`: cancels alarms, and prints the outcome of each. */
 export function addCancel(program: Command, shell: Shell): void {
   const command = addCommand(program, 'cancel [ids...]', 'cancel alarms', [
     'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'cancel --subject order-7',
     'cancel --key standup',
-  ]).option('--subject <name>', 'all alarms of this entity, instead of ids')
+  ]).option('--subject <name>', 'all alarms of this subject, instead of ids')
   addSeenOption(addKeyOption(command)).action(async (ids: string[], flags: CancelFlags, self: Command) => {
     const ways = [ids.length > 0, flags.subject !== undefined, flags.key !== undefined]
-    if (ways.filter(Boolean).length !== 1) throw badUsage('give ids, or --subject, or --key')
+    if (ways.filter(Boolean).length !== 1)
+      throw badUsage('Name the alarms by their ids, by --subject, or by --key.')
     if (flags.ifUpdatedAt !== undefined && (flags.subject !== undefined || ids.length > 1))
-      throw badUsage('--if-updated-at is of one alarm: give one id')
+      throw badUsage('--if-updated-at needs exactly one id.')
     const seen = seenOf(flags)
     await withSession(shell, self, 'existing', async (session) => {
       if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
@@ -47,14 +48,14 @@ export function addCancel(program: Command, shell: Shell): void {
   })
 }
 
-/** One by one, so that an unknown id does not keep the others from being cancelled. */
+/** Cancels one alarm. An unknown id does not prevent the others from being cancelled. */
 async function cancelOne(
   { alarms, out }: Session,
-  given: string,
+  name: string,
   seen: SeenOptions,
   shell: Shell,
 ): Promise<void> {
-  const id = await wholeId(alarms, given).catch(unknownAs(given))
+  const id = await wholeId(alarms, name).catch(unknownAs(name))
   const cancelled = await cancel(alarms, id, seen)
   if (cancelled === null) {
     shell.exitCode = 1
@@ -69,7 +70,7 @@ async function cancelOne(
   })
 }
 
-/** What no id begins with is told like an id that is not there. */
+/** A prefix of no id is reported like an unknown id. */
 function unknownAs(id: string): (thrown: unknown) => string {
   return (thrown) => {
     if (thrown instanceof WakefulError && thrown.code === 'not_found') return id
@@ -77,7 +78,7 @@ function unknownAs(id: string): (thrown: unknown) => string {
   }
 }
 
-/** What came of it; null where there is no such alarm. */
+/** The outcome; null if there is no such alarm. */
 async function cancel(
   alarms: AnyAlarms,
   id: string,
@@ -99,20 +100,20 @@ async function cancelSubject({ alarms, out }: Session, subject: string): Promise
   })
 }
 
-/** How many were cancelled, and how many came too late for it. */
+/** The counts of a cancel: how many were cancelled, and how many were firing already. */
 function cancelledText(cancelled: number, firing: number): string {
   return `${count(cancelled)} cancelled${firing > 0 ? `, ${count(firing)} firing now` : ''}`
 }
 
-/** `reset`: cancels every pending alarm, after asking. */
+/** `reset`: cancels every pending alarm, after a confirmation. */
 export function addReset(program: Command, shell: Shell): void {
   addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(async (flags: { yes?: boolean }, self: Command) => {
       await withSession(shell, self, 'existing', async ({ alarms, out }) => {
         if (flags.yes !== true) {
           const { pending } = await alarms.stats()
-          if (!(await agreed(shell.terminal, pending))) {
+          if (!(await isConfirmed(shell.terminal, pending))) {
             out.note('nothing was cancelled')
             shell.exitCode = 1
             return
@@ -127,11 +128,11 @@ export function addReset(program: Command, shell: Shell): void {
     })
 }
 
-async function agreed(terminal: Terminal, pending: number): Promise<boolean> {
+async function isConfirmed(terminal: Terminal, pending: number): Promise<boolean> {
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
-    throw badUsage('reset cancels every pending alarm: add --yes to say that you mean it')
+    throw badUsage('reset cancels every pending alarm. Add --yes to confirm.')
   }
-  // Asked on stderr, so that a redirected answer does not swallow the question.
+  // On stderr, so that the question is visible even if stdout is redirected.
   const prompt = createInterface({
     input: terminal.stdin,
     output: terminal.stderr as unknown as NodeJS.WritableStream,
@@ -140,7 +141,7 @@ async function agreed(terminal: Terminal, pending: number): Promise<boolean> {
     const answer = await prompt.question(`Cancel all ${counted(pending, 'pending alarm')}? [y/N] `)
     return /^y(?:es)?$/i.test(answer.trim())
   } catch (thrown) {
-    // Ctrl-C and Ctrl-D are answers too.
+    // Ctrl-C and Ctrl-D mean no.
     if ((thrown as Error).name !== 'AbortError') throw thrown
     terminal.stderr.write('\n')
     return false

@@ -6,7 +6,7 @@ import { idOf, type Session, withSession } from '../session/index.ts'
 import { notFound, type Shell, Stop } from '../terminal/index.ts'
 import { cut, localTime, oneLine, textWidth } from '../text/index.ts'
 
-/** As wide as the longest type, so that what follows is aligned. */
+/** The longest type, so that the next column is aligned. */
 const TYPE_WIDTH = 'timer.due_time_reached'.length
 
 interface EventFlags {
@@ -17,18 +17,18 @@ interface EventFlags {
   readonly limit?: number
 }
 
-/** `events`: the log, from a cursor on, and with `--follow` as it grows. */
+/** `events`: prints the log from a cursor on, and follows it with `--follow`. */
 export function addEvents(program: Command, shell: Shell): void {
-  addCommand(program, 'events', 'read the log of what happened', [
+  addCommand(program, 'events', 'print the log of events', [
     'events --follow',
     'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'events --after "$CURSOR" --json | jq -r .type',
   ])
-    .option('-f, --follow', 'go on with what happens from now, until Ctrl-C')
-    .option('--after <cursor>', 'start after this place in the log (`newest`: only what happens from now on)')
-    .option('--alarm <id>', 'only those of this alarm')
-    .option('--key <key>', 'only those of the alarm with this key')
-    .option('--limit <n>', 'stop after so many', wholeNumber(1))
+    .option('-f, --follow', 'follow new events, until Ctrl-C')
+    .option('--after <cursor>', 'start after this cursor (`newest`: only new events)')
+    .option('--alarm <id>', 'only events of this alarm')
+    .option('--key <key>', 'only events of the alarm with this key')
+    .option('--limit <n>', 'stop after this many', wholeNumber(1))
     .action(async (flags: EventFlags, self: Command) => {
       await withSession(shell, self, flags.follow === true ? 'any' : 'existing', (session) =>
         print(session, flags, shell),
@@ -37,7 +37,7 @@ export function addEvents(program: Command, shell: Shell): void {
 }
 
 async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: Shell): Promise<void> {
-  // The log of an alarm goes with it: where there is no such alarm, there is nothing to read or to wait for.
+  // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
   if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
@@ -55,14 +55,14 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: S
       if (--left === 0 || stop.signal.aborted) break
     }
   } catch (thrown) {
-    // Ctrl-C is how following ends.
+    // Ctrl-C ends --follow.
     if (!stop.signal.aborted) throw thrown
   } finally {
     stop.forget()
   }
 }
 
-/** One event: when, what, of which alarm, and what it says; on two lines where a terminal is too narrow for one. */
+/** One event: time, type, alarm and data, on two lines if the terminal is too narrow for one. */
 function eventText(event: EventView, zone: string, width: number | null): string {
   const head = `${localTime(event.at, zone)}  ${event.type.padEnd(TYPE_WIDTH)}`
   const rest = `${oneLine(event.alarmId ?? event.subject ?? '')}  ${factsOf(event)}`.trimEnd()
@@ -70,12 +70,12 @@ function eventText(event: EventView, zone: string, width: number | null): string
   return `${head.trimEnd()}\n  ${cut(rest, width - 2)}`
 }
 
-/** What the head of the line says already, or nearly. */
-const SAID_ALREADY: ReadonlySet<string> = new Set(['scheduled_for', 'fired_at'])
+/** Data that repeats the time of the event. */
+const REPEATED: ReadonlySet<string> = new Set(['scheduled_for', 'fired_at'])
 
 function factsOf({ data }: EventView): string {
   return Object.entries(data)
-    .filter(([name]) => !SAID_ALREADY.has(name))
+    .filter(([name]) => !REPEATED.has(name))
     .map(([name, value]) => `${name}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`)
     .join(' ')
 }

@@ -8,37 +8,37 @@ import { type Session, withSession } from '../session/index.ts'
 import type { Shell } from '../terminal/index.ts'
 import { card, count, historyColumns, wireItems } from '../text/index.ts'
 
-/** The words of `stats`, which are not quite those of `list`. */
+/** These are the statuses of `stats`, which differ from those of `list`. */
 const STATUS_HELP =
-  'only those that `stats` counts so; fired: delivered, report awaited; completed: reported, or delivered where no report is asked for'
+  'only alarms with this status of `stats`; fired: delivered, awaiting a report; completed: reported, or delivered without a report'
 
 type HistoryFlags = Omit<HistoryOptions, 'since'> & { readonly since?: string }
 
-/** `history`, `failed` and `stats`: what came of alarms. */
+/** `history`, `failed` and `stats`: the outcomes of alarms. */
 export function addHistory(program: Command, shell: Shell): void {
-  addCommand(program, 'history', 'what came of alarms, newest first', [
+  addCommand(program, 'history', 'list alarms by outcome, newest first', [
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
     .addOption(new Option('--status <status>', STATUS_HELP).choices(HISTORY_STATUSES))
-    .option('--target <name>', 'only those with this target')
+    .option('--target <name>', 'only alarms with this target')
     .option('--process <name>', 'another name for --target')
-    .option('--since <time>', 'only those created since a time, or so long ago (2h)')
-    .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
+    .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
+    .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .action(async (flags: HistoryFlags, self: Command) => {
       await withSession(shell, self, 'existing', async (session) =>
         printItems(session, await session.alarms.history(filtersOf(flags, session))),
       )
     })
-  addCommand(program, 'failed', 'the newest failures', ['failed --limit 5'])
-    .option('--limit <n>', 'at most so many (default 20)', wholeNumber(1, 500))
+  addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
+    .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
     .action(async (flags: { limit?: number }, self: Command) => {
       const options = flags.limit === undefined ? {} : { limit: flags.limit }
       await withSession(shell, self, 'existing', async (session) =>
         printItems(session, await session.alarms.failed(options)),
       )
     })
-  addCommand(program, 'stats', 'figures over all alarms', ['stats --json']).action(
+  addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
     async (_flags: unknown, self: Command) => {
       await withSession(shell, self, 'existing', async ({ alarms, out }) => {
         const stats = await alarms.stats()
@@ -50,8 +50,8 @@ export function addHistory(program: Command, shell: Shell): void {
 
 function filtersOf(flags: HistoryFlags, session: Session): HistoryOptions {
   const names = ['status', 'target', 'process', 'limit'] as const
-  const given = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
-  const filters: HistoryOptions = Object.fromEntries(given)
+  const used = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const filters: HistoryOptions = Object.fromEntries(used)
   return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
 }
 

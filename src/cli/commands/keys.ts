@@ -17,20 +17,20 @@ interface CreateFlags {
   readonly expiresIn?: string
 }
 
-/** `keys create|list|rotate|revoke`: who may call the HTTP API of a server on this store. */
+/** `keys create|list|rotate|revoke`: API keys of servers on this store. */
 export function addKeys(program: Command, shell: Shell): void {
-  const group = addCommand(program, 'keys', 'who may call the HTTP API', [
+  const group = addCommand(program, 'keys', 'manage API keys', [
     "keys create --tenant '*' --rights admin --label operator",
     'keys create --tenant acme --owner ann',
   ])
-  addCommand(group, 'create', 'make a key; it is shown this once', [
+  addCommand(group, 'create', 'create a key; it is shown only once', [
     "keys create --tenant '*' --rights admin --label operator",
     'keys create --tenant acme --rights write --expires-in 90d',
     'keys create --tenant acme --owner did:matrix:ann:f00',
   ])
     .option('--rights <what>', 'read, write (default) or admin')
-    .option('--label <text>', 'what it is for')
-    .option('--expires-in <duration>', 'how long it holds (default: for ever)')
+    .option('--label <text>', 'a description')
+    .option('--expires-in <duration>', 'when it expires (default: never)')
     .action(async (flags: CreateFlags, self: Command) => {
       const rights = rightsOf(flags.rights ?? 'write')
       const expiresInMs = flags.expiresIn === undefined ? null : parseDuration(flags.expiresIn)
@@ -55,7 +55,7 @@ export function addKeys(program: Command, shell: Shell): void {
         })
       })
     })
-  addCommand(group, 'list', 'the keys, without their texts, oldest first', [
+  addCommand(group, 'list', 'list the keys without their secret parts, oldest first', [
     'keys list',
     'keys list --tenant acme',
   ]).action(async (_flags: unknown, self: Command) => {
@@ -70,8 +70,10 @@ export function addKeys(program: Command, shell: Shell): void {
       })
     })
   })
-  addCommand(group, 'rotate <id>', 'give a key another text', ['keys rotate 0f3f2a5b1c2d7e3a --grace 1h'])
-    .option('--grace <duration>', 'how long the former one holds still (default: not at all)')
+  addCommand(group, 'rotate <id>', 'replace the secret part of a key', [
+    'keys rotate 0f3f2a5b1c2d7e3a --grace 1h',
+  ])
+    .option('--grace <duration>', 'how long the old one stays valid (default: 0s)')
     .action(async (id: string, flags: { grace?: string }, self: Command) => {
       const graceMs = flags.grace === undefined ? 0 : parseDuration(flags.grace)
       await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
@@ -83,15 +85,15 @@ export function addKeys(program: Command, shell: Shell): void {
         })
       })
     })
-  addCommand(group, 'revoke <id>', 'end a key: within a second nobody gets in by it', [
-    'keys revoke 0f3f2a5b1c2d7e3a',
-  ]).action(async (id: string, _flags: unknown, self: Command) => {
-    await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
-      const view = await keys.revoke(id, await tenantOf(keys, id))
-      await audit(wakeful, view, 'admin.key_revoked')
-      out.print({ json: () => wireText(view), human: () => [`${id} revoked`] })
-    })
-  })
+  addCommand(group, 'revoke <id>', 'revoke a key, within a second', ['keys revoke 0f3f2a5b1c2d7e3a']).action(
+    async (id: string, _flags: unknown, self: Command) => {
+      await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
+        const view = await keys.revoke(id, await tenantOf(keys, id))
+        await audit(wakeful, view, 'admin.key_revoked')
+        out.print({ json: () => wireText(view), human: () => [`${id} revoked`] })
+      })
+    },
+  )
 }
 
 function withKeys(
@@ -113,7 +115,7 @@ function audit(wakeful: StoreSession['wakeful'], { id, tenant, owner, rights }: 
 
 async function tenantOf(keys: KeyRegistry, id: string): Promise<string> {
   const key = await keys.get(id)
-  if (key === null) throw badUsage(`there is no key ${JSON.stringify(id)}: 'keys list' shows the ids`)
+  if (key === null) throw badUsage(`There is no key ${JSON.stringify(id)}. List the ids with \`keys list\`.`)
   return key.tenant
 }
 
@@ -123,9 +125,9 @@ function rightsOf(text: string): Rights {
 }
 
 function summary({ tenant, owner, rights, expiresAt }: KeyView): string {
-  const whose = tenant === '*' ? 'every tenant' : `tenant ${tenant}`
+  const scope = tenant === '*' ? 'every tenant' : `tenant ${tenant}`
   const until = expiresAt === null ? '' : `, until ${expiresAt.toISOString()}`
-  return `${whose}, ${owner === null ? 'any owner' : `owner ${owner}`}, may ${rights}${until}`
+  return `${scope}, ${owner === null ? 'any owner' : `owner ${owner}`}, may ${rights}${until}`
 }
 
 function columns(zone: string): Column<KeyView>[] {
@@ -135,12 +137,12 @@ function columns(zone: string): Column<KeyView>[] {
     { title: 'owner', value: ({ owner }) => owner ?? '(any)', cutTo: 10 },
     { title: 'rights', value: ({ rights }) => rights },
     { title: 'label', value: ({ label }) => label, cutTo: 10 },
-    { title: 'made', value: ({ createdAt }) => localTime(createdAt, zone) },
+    { title: 'created', value: ({ createdAt }) => localTime(createdAt, zone) },
     { title: 'state', value: stateOf },
   ]
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyView): string {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt === null ? 'holds' : `holds until ${expiresAt.toISOString()}`
+  return expiresAt === null ? 'valid' : `valid until ${expiresAt.toISOString()}`
 }

@@ -8,37 +8,37 @@ import { alarmCard, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 
-/** What waits for no instant has no place in the order of instants. */
+/** Statuses of alarms without a next instant, which `--order due` cannot sort. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
 const FILTERS = ['status', ...FILTER_NAMES, 'target', 'q', 'order', 'limit', 'cursor'] as const
 
 type ListFlags = Omit<ListOptions, 'since'> & { readonly since?: string }
 
-/** `list`: the owner's alarms, a page at a time. */
+/** `list`: the alarms of the owner, one page at a time. */
 export function addList(program: Command, shell: Shell): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ]).addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+  ]).addOption(new Option('--status <status>', 'only alarms with this status').choices(STATUSES))
   for (const name of FILTER_NAMES)
     command.option(`${flagName(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
   command
-    .option('--target <name>', 'only those with this target')
-    .option('--q <words>', 'words to look for in label, message, key and subject')
-    .option('--since <time>', 'only those created since a time, or so long ago (2h)')
+    .option('--target <name>', 'only alarms with this target')
+    .option('--q <words>', 'words to search for in label, message, key and subject')
+    .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .addOption(
-      new Option('--order <order>', 'newest first, or only what is to come, next first').choices([
+      new Option('--order <order>', 'newest first, or alarms with an instant to come, next first').choices([
         'newest',
         'due',
       ]),
     )
-    .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on where the page before ended')
+    .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
+    .option('--cursor <cursor>', 'the cursor of the next page')
     .action(async (flags: ListFlags, self: Command) => {
       if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status)) {
         throw badUsage(
-          `--order due lists what has an instant to come: active, pending, or fired with its report awaited; for ${flags.status}, leave --order out`,
+          `--order due lists alarms with an instant to come: active, pending, or fired and awaiting a report. For ${flags.status}, leave --order out.`,
         )
       }
       await withSession(shell, self, 'existing', async (session) => {
@@ -56,12 +56,12 @@ export function addList(program: Command, shell: Shell): void {
 }
 
 function filtersOf(flags: ListFlags, session: Session): ListOptions {
-  const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
-  const filters: ListOptions = Object.fromEntries(given)
+  const used = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const filters: ListOptions = Object.fromEntries(used)
   return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
 }
 
-/** `get ID`: everything about one alarm. */
+/** `get ID`: prints one alarm. */
 export function addGet(program: Command, shell: Shell): void {
   const command = addCommand(program, 'get [id]', 'show one alarm', [
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',

@@ -6,17 +6,17 @@ import { wholeStore } from '../session/index.ts'
 import { badUsage, paint, progress, type Shell } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
-/** `backup FILE`: a consistent copy of the store while it is in use. */
+/** `backup FILE`: copies the store while it is in use. */
 export function addBackup(program: Command, shell: Shell): void {
   addCommand(program, 'backup <file>', 'copy the store to a file while it is in use', [
     'backup wakeful-backup.db',
   ])
-    .option('--force', 'replace the file if it exists; never the store itself')
+    .option('--force', 'replace the file if it exists, but never the store itself')
     .action(async (file: string, flags: { force?: boolean }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'existing')
       const replace = flags.force === true
       if (!replace && existsSync(file)) {
-        throw badUsage(`${file} exists already: name another file, or add --force to replace it`)
+        throw badUsage(`${file} exists already. Name another file, or add --force to replace it.`)
       }
       const bar = progress(shell.terminal, 'backup')
       const onProgress = (done: number, total: number) => bar.at(done, total)
@@ -25,9 +25,9 @@ export function addBackup(program: Command, shell: Shell): void {
     })
 }
 
-/** `migrate`: brings the store's schema up to date, or prints how. */
+/** `migrate`: updates the schema of the store, or prints the SQL. */
 export function addMigrate(program: Command, shell: Shell): void {
-  addCommand(program, 'migrate', 'bring the store’s schema up to date', ['migrate', 'migrate --sql'])
+  addCommand(program, 'migrate', 'update the schema of the store', ['migrate', 'migrate --sql'])
     .option('--sql', 'print the SQL instead of running it')
     .action(async (flags: { sql?: boolean }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'any')
@@ -46,9 +46,9 @@ export function addMigrate(program: Command, shell: Shell): void {
     })
 }
 
-/** `doctor`: looks for what could keep alarms from firing. */
+/** `doctor`: checks for problems that could keep alarms from firing. */
 export function addDoctor(program: Command, shell: Shell): void {
-  addCommand(program, 'doctor', 'look for what could keep alarms from firing', [
+  addCommand(program, 'doctor', 'check for problems that could keep alarms from firing', [
     'doctor',
     'doctor --json',
   ]).action(async (_flags: unknown, self: Command) => {

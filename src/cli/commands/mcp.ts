@@ -6,13 +6,13 @@ import { addCommand, type Globals, type Location, locationOf, scopeOf, zoneOf } 
 import { withStore } from '../session/index.ts'
 import { badUsage, type Shell, Stop } from '../terminal/index.ts'
 
-/** `mcp`: the tools of agents over stdio, for clients that start their servers themselves. */
+/** `mcp`: MCP tools over stdio, for agents that start their servers themselves. */
 export function addMcp(program: Command, shell: Shell): void {
   addCommand(program, 'mcp', 'serve alarms as tools to an agent (MCP over stdio)', [
     'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
     'mcp --url https://wakeful.example.com',
   ])
-    .option('--no-clock', 'do not run the clock here: another process fires the alarms')
+    .option('--no-clock', 'do not fire alarms here: another process does')
     .action(async (flags: { clock: boolean }, self: Command) => {
       const globals: Globals = self.optsWithGlobals()
       const stop = new Stop(shell.terminal)
@@ -26,21 +26,21 @@ export function addMcp(program: Command, shell: Shell): void {
     })
 }
 
-/** On the store itself: this process runs the clock, or stands by where another does. */
+/** Serves the tools on a store. This process fires the alarms, unless another one does. */
 async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
   const { terminal } = shell
-  // Nothing but the protocol goes to stdout.
-  const onError = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
-  // A pool of its own: the clock of an application's handlers belongs to processes that have them.
+  // stdout is for the protocol.
+  const onError = (thrown: unknown) => void terminal.stderr.write(`error: ${errorText(thrown)}\n`)
+  // A separate pool, because handlers of an application run only in processes that have them.
   const { PauseControl } = await import('../../server/index.ts')
   const { localTools } = await import('../../server/mcp/index.ts')
-  const holds = new PauseControl()
+  const pauseControl = new PauseControl()
   const choices: OpenOptions = {
     createdVia: 'mcp',
     pool: 'mcp',
     namesPool: 'app',
-    pauses: holds,
-    deliveryLimits: holds,
+    pauses: pauseControl,
+    deliveryLimits: pauseControl,
     onError,
   }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
@@ -50,8 +50,8 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
     'any',
     async ({ wakeful, zone }) => {
       const { documents, clock } = wakeful.operator
-      // What an operator has paused on this store is held here too.
-      const detach = await holds.attach(documents, clock, onError)
+      // Pauses of an operator on this store apply here too.
+      const detach = await pauseControl.attach(documents, clock, onError)
       try {
         if (runsClock) await wakeful.start()
         await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
@@ -63,7 +63,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   )
 }
 
-/** Through a server: it has the clock, the keys and the quotas. */
+/** Serves the tools of a server. */
 async function throughServer(
   shell: Shell,
   globals: Globals,
@@ -72,7 +72,7 @@ async function throughServer(
 ): Promise<void> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw badUsage(
-      `--url must be the address of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(url)}`,
+      `--url must be the URL of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(url)}.`,
     )
   const { tenant, owner } = scopeOf(globals)
   const zone = zoneOf(globals)

@@ -15,17 +15,22 @@ import { withSession } from '../session/index.ts'
 import type { Shell } from '../terminal/index.ts'
 import { card, localTime, noteText, relativeTime, ruleText, wrap } from '../text/index.ts'
 
-/** `preview WHEN`: the rule in words and its next instants; nothing is stored. */
+/** `preview WHEN`: prints a time in words and its next instants, without storing anything. */
 export function addPreview(program: Command, shell: Shell): void {
-  const command = addCommand(program, 'preview [when...]', 'show when something would fire; stores nothing', [
-    "preview 'tomorrow at 9am'",
-    "preview --cron '0 9 * * 1-5' --timezone America/New_York",
-    "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
-    "preview --cron '0 9 25 * *' --exclude weekends --move previous",
-  ])
+  const command = addCommand(
+    program,
+    'preview [when...]',
+    'show when an alarm would fire, without setting it',
+    [
+      "preview 'tomorrow at 9am'",
+      "preview --cron '0 9 * * 1-5' --timezone America/New_York",
+      "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
+      "preview --cron '0 9 25 * *' --exclude weekends --move previous",
+    ],
+  )
   addWhenOptions(command)
-    .option('-n, --instants <n>', 'how many instants (default 5)', wholeNumber(1, 1000))
-    .option('--from <time>', 'the first not before: a date, a time, next monday')
+    .option('-n, --instants <n>', 'number of instants (default 5)', wholeNumber(1, 1000))
+    .option('--from <time>', 'show instants from here on: a date, a time, next monday')
     .action(
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
@@ -45,9 +50,9 @@ export function addPreview(program: Command, shell: Shell): void {
     )
 }
 
-/** `parse TEXT`: what words mean, as an instant; nothing is stored. */
+/** `parse TEXT`: prints what a time in plain language means, without storing anything. */
 export function addParse(program: Command, shell: Shell): void {
-  addCommand(program, 'parse <text...>', 'show what words mean; stores nothing', [
+  addCommand(program, 'parse <text...>', 'show what a time in plain language means', [
     "parse 'next friday at 3pm' --timezone America/New_York",
   ]).action(async (words: string[], _flags: unknown, self: Command) => {
     const need = namesCalendars(words, {}) ? 'existing' : 'none'

@@ -34,24 +34,24 @@ const GROUPS = [
       addCalendars,
     ],
   ],
-  ['What happened, and what will:', [addHistory, addWhy, addEvents, addPreview, addParse]],
+  ['Past and future:', [addHistory, addWhy, addEvents, addPreview, addParse]],
   ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys]],
 ] as const
 
-/** The whole command line. It throws where commander would end the process. */
+/** The whole command line. It throws instead of exiting, as commander would. */
 export function buildProgram(shell: Shell): Command {
   const { stdout, stderr } = shell.terminal
   const program = new Command('wakeful')
-    .description('Durable alarms: set one, kill everything, be woken.')
+    .description('Durable alarms that fire even if every process crashed in between.')
     .version(shell.version, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'say more about a command')
-    .helpOption('-h, --help', 'say what this does')
+    .helpCommand('help [command]', 'show the help of a command')
+    .helpOption('-h, --help', 'show help')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalsOf })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      // What goes wrong is told in one place (`run`), which knows whether it must be JSON.
+      // `run` prints errors, because it knows whether they must be JSON.
       outputError: () => {},
       getOutHelpWidth: () => stdout.columns ?? 80,
       getErrHelpWidth: () => stderr.columns ?? 80,

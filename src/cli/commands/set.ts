@@ -35,7 +35,7 @@ export function addSet(program: Command, shell: Shell): void {
     async (words: string[], flags: SetFlags & WhenFlags, self: Command) => {
       const when = readWhen(words, flags)
       const options = readSetFlags(flags)
-      // Before the store is opened, so that a slip in the time leaves no new file behind.
+      // Checked before the store is opened, so that a wrong time does not create a file.
       if (!namesCalendars(words, flags))
         resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
       const payload =
@@ -45,9 +45,7 @@ export function addSet(program: Command, shell: Shell): void {
       await withSession(shell, self, 'any', async (session) => {
         const alarm = await session.alarms.set(when, { ...options, ...payload })
         if (isInMemory(session.url))
-          session.out.note(
-            `note: ${session.url} ends with this command, and the alarm with it: nothing is kept`,
-          )
+          session.out.note(`note: ${session.url} exists only during this command, so the alarm is not kept`)
         if (!session.out.json) {
           for (const line of summary(alarm, session)) session.out.line(line)
           await hintAtClock(alarm, session, shell)
@@ -84,7 +82,7 @@ function summary(alarm: AlarmView & { deduped?: true }, view: Session): string[]
   ]
 }
 
-/** The same key was set before: the alarm keeps its id and the moment of its making. */
+/** Whether the key was set before: the alarm keeps its id and its time of creation. */
 function isSetAgain({ createdAt, updatedAt }: AlarmView): boolean {
   return createdAt.getTime() !== updatedAt.getTime()
 }
@@ -93,21 +91,21 @@ function isPrinted(alarm: AlarmView): boolean {
   return alarm.target === PRINT_TARGET.handler && alarm.pool === PRINT_TARGET.pool
 }
 
-/** An alarm nobody will fire looks set like any other: the first thing a newcomer would stumble over. */
+/** Notes that no process fires alarms now. Newcomers would wait for the alarm in vain. */
 async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, shell: Shell): Promise<void> {
-  // A server that answers runs the clock itself.
+  // A server fires alarms itself.
   if (isInMemory(url) || wakeful === null) return
   const clocks = await wakeful.ownership()
   if (clocks.some((clock) => clock.pool === alarm.pool && clock.owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
   out.note(
     isServed
-      ? `no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`
-      : `no process that serves pool ${oneLine(alarm.pool)} runs now: it fires when one has started`,
+      ? `no process fires it now: start \`${shell.invocation} serve\``
+      : `no process serves pool ${oneLine(alarm.pool)} now: it fires when one starts`,
   )
 }
 
-/** The text an argument stands for: itself, a file's (`@file`), or stdin's (`-`). */
+/** The text of an argument: itself, that of a file (`@file`), or of stdin (`-`). */
 async function readSource(argument: string, terminal: Terminal): Promise<string> {
   if (argument === '-') return await text(terminal.stdin)
   if (!argument.startsWith('@')) return argument

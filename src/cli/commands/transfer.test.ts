@@ -19,7 +19,7 @@ it('counts what is told of, and passes every line on', async () => {
   })()
   expect(await Array.fromAsync(rows.counted(lines))).toEqual(KEPT)
   expect(rows.words()).toBe('2 alarms, 1 event, 1 calendar')
-  expect(rows.damagedWords('passed over')).toBe('; 1 damaged row passed over')
+  expect(rows.damagedWords('skipped')).toBe('; 1 damaged row skipped')
   expect(JSON.stringify({ lines: rows.lines, rows })).toBe(
     '{"lines":7,"rows":{"alarms":2,"events":1,"calendars":1,"documents":0,"wakes":0}}',
   )

@@ -13,7 +13,7 @@ import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
 
-/** `export`: every alarm and event as lines of JSON. */
+/** `export`: writes every alarm and event as a line of JSON. */
 export function addExport(program: Command, shell: Shell): void {
   addCommand(program, 'export', 'write all alarms and events as lines of JSON', [
     'export --out alarms.jsonl',
@@ -22,7 +22,7 @@ export function addExport(program: Command, shell: Shell): void {
     .option('-o, --out <file>', 'write to this file (default: stdout)')
     .action(async (flags: { out?: string }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'existing')
-      if (flags.out !== undefined) await refuseUnfit(flags.out)
+      if (flags.out !== undefined) await assertWritable(flags.out)
       const bar = progress(shell.terminal, 'export')
       const lines = exportLines(url, (done, total) => bar.at(done, total))
       const rows = new Rows()
@@ -41,14 +41,14 @@ export function addExport(program: Command, shell: Shell): void {
     })
 }
 
-/** `import [FILE]`: what an export wrote. */
+/** `import [FILE]`: reads the lines of an export. */
 export function addImport(program: Command, shell: Shell): void {
-  addCommand(program, 'import [file]', 'read what export wrote', [
+  addCommand(program, 'import [file]', 'import the lines of an export', [
     'import alarms.jsonl',
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
     const { url, out } = wholeStore(shell, self, 'any')
-    if (isInMemory(url)) out.note(`note: ${url} ends with this command: nothing is kept`)
+    if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
     if (fromFile) await withFile(file, () => access(file))
     else if (shell.terminal.stdin.isTTY === true) out.note('reading from stdin')
@@ -64,15 +64,15 @@ export function addImport(program: Command, shell: Shell): void {
       json: () => JSON.stringify({ imported, known, rows }),
       human: () => {
         const done =
-          known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} were there already`
-        return [`${rows.words()} ${done}${rows.damagedWords('passed over')}`]
+          known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
+        return [`${rows.words()} ${done}${rows.damagedWords('skipped')}`]
       },
     })
   })
 }
 
 async function* linesOf(input: Readable): AsyncGenerator<string> {
-  // A stream's own failure ends readline's iterator as if the file had ended there: it is thrown by hand.
+  // readline ends at an error of its stream as if the file ended there, so the error is thrown here.
   let broken: Error | null = null
   input.on('error', (error) => {
     broken = error
@@ -81,7 +81,7 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
   if (broken !== null) throw broken
 }
 
-/** Lines joined into larger pieces: one write per line would be most of the work. */
+/** Lines joined into larger chunks, because one write per line would take most of the time. */
 async function* chunked(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = ''
   for await (const line of lines) {
@@ -99,12 +99,12 @@ async function toSink(chunks: AsyncIterable<string>, sink: Sink): Promise<void> 
 
 const KINDS = ['alarm', 'event', 'calendar', 'document', 'wake'] as const
 
-/** What the lines of an export stand for; its first and its last line stand for nothing. */
+/** Counts the lines of an export by kind. The first and last line are of no kind. */
 export class Rows {
   lines = 0
   readonly #counts = new Map<string, number>()
 
-  /** The same lines, counted by the name each begins with. */
+  /** The same lines, counted by the name that each begins with. */
   async *counted(lines: AsyncIterable<string>): AsyncGenerator<string> {
     for await (const line of lines) {
       this.lines += 1
@@ -114,14 +114,14 @@ export class Rows {
     }
   }
 
-  /** Such as `2 alarms, 5 events`; of the rest only what there is. */
+  /** Such as `2 alarms, 5 events`; other kinds only if there are any. */
   words(): string {
     const [alarms, ...others] = KINDS
     const there = [alarms, ...others.filter((kind) => this.#of(kind) > 0)]
     return there.map((kind) => counted(this.#of(kind), kind)).join(', ')
   }
 
-  /** What became of rows that the store could not read, where there are any. */
+  /** The number of rows that the store could not read, if any. */
   damagedWords(what: string): string {
     const damaged = this.#of('damaged')
     return damaged === 0 ? '' : `; ${counted(damaged, 'damaged row')} ${what}`
@@ -138,7 +138,7 @@ export class Rows {
 
 const SQLITE_HEAD = 'SQLite format 3'
 
-/** Written beside its place and moved there whole, so that an interrupted export never looks like a finished one. */
+/** Writes to a temporary file and renames it, so that an interrupted export never looks complete. */
 async function writeWhole(chunks: AsyncIterable<string>, file: string): Promise<void> {
   const unfinished = `${file}.unfinished`
   const stream = await withFile(file, async () =>
@@ -153,18 +153,18 @@ async function writeWhole(chunks: AsyncIterable<string>, file: string): Promise<
   }
 }
 
-/** Refuses what lines cannot be written to, and a database above all: most likely it is the one to be exported. */
-async function refuseUnfit(file: string): Promise<void> {
+/** Rejects a file that cannot be written, and a database, which is probably the one to export. */
+async function assertWritable(file: string): Promise<void> {
   for (const name of [file, `${file}.unfinished`]) {
     const found = await stat(name).catch(() => null)
-    if (found?.isDirectory() === true) throw badUsage(`${name} is a directory: name a file in it`)
+    if (found?.isDirectory() === true) throw badUsage(`${name} is a directory. Name a file in it.`)
     if (found?.isFile() !== true) continue
     const head = await withFile(name, () => headOf(name))
     if (head === SQLITE_HEAD || /-(?:wal|shm)$/.test(name))
-      throw badUsage(`${name} is a database: name another file`)
+      throw badUsage(`${name} is a database. Name another file.`)
   }
   const folder = dirname(file)
-  if (!existsSync(folder)) throw badUsage(`there is no folder ${folder} to write ${basename(file)} to`)
+  if (!existsSync(folder)) throw badUsage(`There is no folder ${folder} for ${basename(file)}.`)
 }
 
 async function headOf(file: string): Promise<string> {

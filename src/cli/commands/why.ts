@@ -7,9 +7,9 @@ import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSessio
 import type { Shell } from '../terminal/index.ts'
 import { localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
-/** `why ID`: the whole story of one alarm, in order, and what happens next. */
+/** `why ID`: prints the story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: Shell): void {
-  const command = addCommand(program, 'why [id]', 'tell the whole story of an alarm, and what happens next', [
+  const command = addCommand(program, 'why [id]', 'show the story of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',
   ])
@@ -22,7 +22,7 @@ export function addWhy(program: Command, shell: Shell): void {
   })
 }
 
-/** An alarm that is not there has a story too: most often it is another store, or another owner's. */
+/** The story of an alarm. The error for an unknown one says where it may be: mostly in another store, or of another owner. */
 async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
   try {
     return await alarms.why(id)
@@ -32,26 +32,26 @@ async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
   }
 }
 
-/** The story as lines, its instants in the reader's zone. */
+/** The story as lines, with instants in the reader's zone. */
 function storyLines(story: Story, { zone, out }: Session): string[] {
   const local = (text: string) => localInstants(oneLine(text), zone)
-  // Where the reader's zone is another, what comes next is told in the alarm's own too.
+  // If the alarm has another zone, the next instant is printed in that too.
   const next = story.timezone === zone ? story.next : withOwnTime(story)
-  const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
+  const wrapped = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
   return [
     ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
-      told(line, 8),
+      wrapped(line, 8),
     ),
     '',
-    ...story.story.map((line) => told(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
+    ...story.story.map((line) => wrapped(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
     '',
-    told(`next    ${local(next)}`, 8),
+    wrapped(`next    ${local(next)}`, 8),
   ]
 }
 
 function withOwnTime({ next, timezone }: Story): string {
   return next.replace(
     /(\d{4}-\d\d-\d\dT[\d:.]+Z)(?: \([^)]*\))?/,
-    (said, instant: string) => `${said} = ${localTime(new Date(instant), timezone)} ${timezone}`,
+    (match, instant: string) => `${match} = ${localTime(new Date(instant), timezone)} ${timezone}`,
   )
 }

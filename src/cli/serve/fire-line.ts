@@ -3,10 +3,10 @@ import type { Fire } from '../../targets/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { localTime, oneLine, titleOf } from '../text/index.ts'
 
-/** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
+/** A fire on one line: time, message, payload, lateness and the id of the alarm. */
 export function fireLine(fire: Fire, zone: string): string {
   const payload = payloadText(fire)
-  const said = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
+  const texts = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
     (text) => text !== '',
   )
   const late = fire.driftMs < 1 ? 'on time' : `${humanizeDuration(fire.driftMs)} late`
@@ -14,7 +14,7 @@ export function fireLine(fire: Fire, zone: string): string {
   const facts = `(${late}${attempt}, ${fire.alarm.id})`
   return [
     localTime(fire.firedAt, zone),
-    `fired: ${said.join(': ') || '(no message)'}`,
+    `fired: ${texts.join(': ') || '(no message)'}`,
     payload && oneLine(payload),
     facts,
   ]
@@ -22,7 +22,7 @@ export function fireLine(fire: Fire, zone: string): string {
     .join('  ')
 }
 
-/** A fire as the wake's body of the contract, its payload digit for digit. */
+/** A fire as JSON, in the shape of a webhook's body, with its payload byte for byte. */
 export function wakeText(fire: Fire): string {
   const { alarm, occurrence } = fire
   const body = {
@@ -47,7 +47,7 @@ export function wakeText(fire: Fire): string {
   return payload === null ? text : `${text.slice(0, -1)},"payload":${payload}}`
 }
 
-/** The payload as JSON text on one line; null where there is none. */
+/** The payload as JSON on one line; null if there is none. */
 function payloadText({ payloadJson }: Fire): string | null {
   return payloadJson === null ? null : oneLineJson(payloadJson)
 }

@@ -9,16 +9,16 @@ import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../ar
 import { type Output, type Shell, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
 import { fireLine, wakeText } from './fire-line.ts'
-import { banner, reportTrouble, watchOwnership } from './status-lines.ts'
+import { banner, logProblems, watchOwnership } from './status-lines.ts'
 
-/** Requests are short; who waits in one for a wake asks again elsewhere. They have what the deliveries left of the drain, so much at least. */
+/** The time for open requests at shutdown: what the deliveries left of the drain, within these bounds. */
 const HTTP_DRAIN_MS_MAX = 5_000
 const HTTP_DRAIN_MS_MIN = 250
 
 const LATE =
-  'ended before everything was handed back: the store did not answer in time. What was in flight is tried again elsewhere, or at the next start'
+  'stopped before all leases were released, because the store did not answer in time. Deliveries in flight are retried by another process, or at the next start'
 
-/** What `serve` works with. */
+/** The context of `serve`. */
 interface Serving {
   readonly shell: Shell
   readonly config: Config
@@ -29,7 +29,7 @@ interface Serving {
   readonly isFromEnvironment: boolean
 }
 
-/** Runs the clock and the HTTP API until it is asked to end. */
+/** Fires alarms and serves the HTTP API until a signal. */
 export async function serve(
   shell: Shell,
   globals: Globals,
@@ -61,13 +61,13 @@ export async function serve(
 async function run(serving: Serving, globals: Globals, isPortChosen: boolean): Promise<void> {
   const { shell, config, out, log, zone } = serving
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
-  const holds = new PauseControl(quotasOf(config))
+  const pauseControl = new PauseControl(quotasOf(config))
   const url = normalizeUrl(config.db)
   const wakeful = await shell.open(url, {
     ...openOptions(serving, globals),
     observer: metrics.observer,
-    pauses: holds,
-    deliveryLimits: holds,
+    pauses: pauseControl,
+    deliveryLimits: pauseControl,
   })
   const { documents, clock, readings } = wakeful.operator
   let detach = () => {}
@@ -76,9 +76,10 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
       out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
     })
-    // Also where nothing listens: what an operator has paused elsewhere is held here.
-    detach = await holds.attach(documents, clock, (thrown) => log.error(thrown))
-    await attend(serving, wakeful, await listen(serving, wakeful, { metrics, holds }, isPortChosen), url)
+    // Also without HTTP: pauses that an operator sets elsewhere apply here.
+    detach = await pauseControl.attach(documents, clock, (thrown) => log.error(thrown))
+    const server = await listen(serving, wakeful, { metrics, holds: pauseControl }, isPortChosen)
+    await runUntilStopped(serving, wakeful, server, url)
   } finally {
     detach()
     await wakeful.close()
@@ -86,15 +87,20 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
   log.event('stopped', 'stopped')
 }
 
-/** Runs the clock, and says what is worth saying, until the end is asked for. */
-async function attend(serving: Serving, wakeful: Wakeful, server: Server | null, url: string): Promise<void> {
+/** Fires alarms until a signal, then shuts down in order. */
+async function runUntilStopped(
+  serving: Serving,
+  wakeful: Wakeful,
+  server: Server | null,
+  url: string,
+): Promise<void> {
   const { shell, config, out, log, zone, stop, isFromEnvironment } = serving
   let drainUntil = Number.POSITIVE_INFINITY
   try {
     await banner({ wakeful, out, log, shell, url, isFromEnvironment, http: server?.url ?? null })
     await wakeful.start()
     const unwatch = watchOwnership(wakeful, log)
-    const reporting = reportTrouble(wakeful, zone, stop.signal, log)
+    const reporting = logProblems(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
     stop.endWithin(parseDuration(config.drain) + HTTP_DRAIN_MS_MAX, () =>
@@ -104,7 +110,7 @@ async function attend(serving: Serving, wakeful: Wakeful, server: Server | null,
     unwatch()
     await reporting
     log.event('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
-    // Answered meanwhile: that no more should come, and the reports of what is in flight.
+    // Meanwhile the server rejects new calls, and accepts reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
     const leftMs = drainUntil - shell.terminal.monotonic()
@@ -118,7 +124,7 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     ...openSettings(config),
     ...scopeOf(globals),
     pool: PRINT_TARGET.pool,
-    // What is asked for over the network are the handlers of applications on the same store.
+    // A handler that is named over the network belongs to an application on the same store.
     namesPool: DEFAULT_POOL,
     createdVia: 'cli',
     onError: (thrown) => log.error(thrown),
@@ -151,7 +157,7 @@ function secretIn(file: string): string {
   }
 }
 
-/** The HTTP API. Where the port that nobody chose is taken, the clock runs without: it may be there to stand by. */
+/** Starts the HTTP API. If the default port is in use, this process runs without it, because it may be a standby. */
 async function listen(
   { shell, config, log }: Serving,
   wakeful: Wakeful,

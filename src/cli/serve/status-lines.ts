@@ -8,28 +8,28 @@ import { fileOf, isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/in
 import type { Output, Shell } from '../terminal/index.ts'
 import { localInstants, oneLine } from '../text/index.ts'
 
-const OWNER_LOOK_MS = 250
+const OWNERSHIP_CHECK_MS = 250
 const SERVED = ['wakeful', PRINT_TARGET.pool]
-/** The events that someone who watches `serve` should see. */
-const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
+/** The events that `serve` prints. */
+const PROBLEMS = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
 
-/** What is said when a server begins. */
-export interface Beginning {
+/** What the banner needs. */
+export interface BannerInput {
   readonly wakeful: Wakeful
   readonly out: Output
   readonly log: Log
   readonly shell: Shell
   readonly url: string
-  /** Whether the store is that of WAKEFUL_DB. */
+  /** Whether the store is named by WAKEFUL_DB. */
   readonly isFromEnvironment: boolean
-  /** Where the HTTP API listens; null where it does not. */
+  /** The URL of the HTTP API; null if there is none. */
   readonly http: string | null
 }
 
-/** Says what serves where, and to a newcomer what to do next. */
-export async function banner(beginning: Beginning): Promise<void> {
-  const { wakeful, out, log, shell, url: whole, isFromEnvironment, http } = beginning
-  // A password is nothing for a terminal, or a log.
+/** Prints the store and the URL, and the first step for newcomers. */
+export async function banner(input: BannerInput): Promise<void> {
+  const { wakeful, out, log, shell, url: whole, isFromEnvironment, http } = input
+  // Passwords must not be printed or logged.
   const url = withoutPasswords(whole)
   const pools = SERVED
   if (log.isJson) {
@@ -41,7 +41,7 @@ export async function banner(beginning: Beginning): Promise<void> {
   out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
   if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
-    out.line('In memory: no other process can set alarms here, and they end with this one.')
+    out.line('In memory: no other process can set alarms here, and they are lost when this process ends.')
     return
   }
   if ((await wakeful.stats()).total > 0) return
@@ -49,19 +49,19 @@ export async function banner(beginning: Beginning): Promise<void> {
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }
 
-/** Says how much of the clock runs here, now and when it changes hands. */
+/** Logs which share of the alarms this process fires, at the start and at each change. */
 export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
   const { operator } = wakeful
-  let told: number | null = null
+  let logged: number | null = null
   let seen = -1
   let isBusy = false
   let isOver = false
-  const look = async () => {
+  const check = async () => {
     const here = operator.shardsHere()
-    // Shards change hands in several steps: they are told of when they have come to rest.
-    const isMoving = told !== null && here !== seen
+    // Shards change their owner in several steps. Only the last step is logged.
+    const isMoving = logged !== null && here !== seen
     seen = here
-    if (isMoving || isBusy || here === told) return
+    if (isMoving || isBusy || here === logged) return
     isBusy = true
     try {
       const { pools } = await operator.readings()
@@ -69,25 +69,25 @@ export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
       const line = ownerLine(
         here,
         pools.filter(({ pool }) => SERVED.includes(pool)),
-        told !== null,
+        logged !== null,
       )
       log.event(here > 0 ? 'owner' : 'standby', line)
-      told = here
+      logged = here
     } catch {
-      // The store does not answer, which others tell of: it is asked again at the next look.
+      // The store does not answer, which is logged elsewhere. The next check asks again.
     } finally {
       isBusy = false
     }
   }
-  void look()
-  const timer = setInterval(() => void look(), OWNER_LOOK_MS)
+  void check()
+  const timer = setInterval(() => void check(), OWNERSHIP_CHECK_MS)
   return () => {
     isOver = true
     clearInterval(timer)
   }
 }
 
-/** On SQLite a pool's clock is one shard; on PostgreSQL processes share them. */
+/** On SQLite a pool is one shard; on PostgreSQL processes share 64. */
 function ownerLine(here: number, pools: readonly PoolReadings[], isChange: boolean): string {
   const total = pools.reduce((sum, pool) => sum + pool.here + pool.elsewhere + pool.nobody, 0)
   if (total > pools.length && here < total)
@@ -96,8 +96,8 @@ function ownerLine(here: number, pools: readonly PoolReadings[], isChange: boole
   return isChange ? 'took over: the clock runs here now' : 'the clock runs here'
 }
 
-/** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
-export async function reportTrouble(
+/** Logs the problems of alarms from now on. If the log cannot be followed, alarms still fire. */
+export async function logProblems(
   wakeful: Wakeful,
   zone: string,
   signal: AbortSignal,
@@ -105,7 +105,7 @@ export async function reportTrouble(
 ): Promise<void> {
   try {
     for await (const event of wakeful.events({ follow: true, after: 'newest', signal })) {
-      if (TROUBLE.test(event.type))
+      if (PROBLEMS.test(event.type))
         log.event(event.type, warningText(event, zone), { event: JSON.parse(eventWire(event)) }, 'warn')
     }
   } catch (thrown) {
@@ -117,11 +117,11 @@ function warningText({ type, alarmId, data }: EventView, zone: string): string {
   if (type === 'alarm.skipped')
     return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
   const what = type.replace('alarm.', '').replaceAll('_', ' ')
-  const said = data.error ?? data.reason
-  return `${what}: ${alarmId}${typeof said === 'string' ? `: ${oneLine(said)}` : ''}`
+  const reason = data.error ?? data.reason
+  return `${what}: ${alarmId}${typeof reason === 'string' ? `: ${oneLine(reason)}` : ''}`
 }
 
-/** An argument as a shell takes it. */
+/** An argument, quoted for a shell if needed. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

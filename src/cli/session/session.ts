@@ -17,33 +17,32 @@ import {
 } from '../arguments/index.ts'
 import { badUsage, Output, type Shell } from '../terminal/index.ts'
 
-/** Alarms seen as the tenant and owner that were asked for, in a store or on a server. */
+/** The alarms of a tenant and owner, in a store or on a server. */
 export interface Session {
-  /** The store that was opened; null where a server has it. */
+  /** The opened store; null with a server. */
   readonly wakeful: Wakeful | null
-  /** What most commands need, and all that a server offers them. */
   readonly alarms: AnyAlarms
   readonly out: Output
-  /** The address of the store, or of the server. */
+  /** The URL of the store or server. */
   readonly url: string
-  /** The zone in which times are read and shown. */
+  /** The zone in which times are read and printed. */
   readonly zone: string
   readonly now: () => number
 }
 
 /**
- * What a command needs of the store: `any` makes the store where there is none, `existing` reads an empty one
- * instead of leaving a file or tables behind in the wrong place, `none` touches no store at all.
+ * What a command needs of the store: `any` creates a missing store, `existing` uses an empty one in memory instead of
+ * creating files or tables in the wrong place, `none` opens no store.
  */
 export type Need = 'any' | 'existing' | 'none'
 
-/** A session on a store that this process has opened itself. */
+/** A session on a store. */
 export interface StoreSession extends Session {
   readonly wakeful: Wakeful
   readonly alarms: Alarms
 }
 
-/** Reaches the alarms for the length of one command's work: the server that was named, or else the store. */
+/** Does work on the alarms of a server or a store, and closes the store after it. */
 export async function withSession<T>(
   shell: Shell,
   command: Command,
@@ -52,13 +51,13 @@ export async function withSession<T>(
 ): Promise<T> {
   const globals: Globals = command.optsWithGlobals()
   const place = locationOf(globals, shell.terminal.env)
-  // What touches no store needs no server either.
+  // A command that needs no store needs no server either.
   if (place.kind === 'store' || need === 'none')
     return inStore(shell, globals, place.kind === 'store' ? place.url : '', need, work)
   return work(throughServer(shell, globals, place))
 }
 
-/** Opens the store for the length of one command's work that a server does not offer. */
+/** Does work that needs a store, and closes the store after it. */
 export async function withStore<T>(
   shell: Shell,
   command: Command,
@@ -82,15 +81,13 @@ function throughServer(
   globals: Globals,
   { url, key }: Extract<Location, { kind: 'server' }>,
 ): Session {
-  if (globals.trustClock === true)
-    throw badUsage('--trust-clock is for the process that has the store: leave it out, or --url')
+  if (globals.trustClock === true) throw badUsage('--trust-clock needs a store. Leave it out, or --url.')
   const zone = zoneOf(globals)
   const alarms = connect(url, { timezone: zone, ...scopeOf(globals), ...(key !== undefined && { key }) })
   const out = new Output(terminal, globals.json === true)
   return { wakeful: null, alarms, out, url: alarms.url, zone, now: () => terminal.now() }
 }
 
-/** Opens the store, and closes it whatever happens. */
 async function inStore<T>(
   shell: Shell,
   globals: Globals,
@@ -103,7 +100,7 @@ async function inStore<T>(
   const out = new Output(terminal, globals.json === true)
   const zone = zoneOf(globals)
   const scope = scopeOf(globals)
-  const wakeful = await shell.open(await place(url, need, out), {
+  const wakeful = await shell.open(await urlToOpen(url, need, out), {
     timezone: zone,
     createdVia: 'cli',
     ...(globals.trustClock === true && { trustClock: true }),
@@ -124,21 +121,21 @@ async function inStore<T>(
   }
 }
 
-async function place(url: string, need: Need, out: Output): Promise<string> {
+async function urlToOpen(url: string, need: Need, out: Output): Promise<string> {
   if (need === 'none') return 'sqlite::memory:'
   const missing = need === 'any' ? null : await missingStore(url)
   if (missing === null) return url
-  out.note(`note: there is no store at ${missing} yet; --db or WAKEFUL_DB names another`)
+  out.note(`note: there is no store at ${missing} yet; name another with --db or WAKEFUL_DB`)
   return 'sqlite::memory:'
 }
 
-/** A store as a whole, for the commands that work on all of it. */
+/** A store that is not opened, for the commands that work on all of it. */
 interface WholeStore {
   readonly url: string
   readonly out: Output
 }
 
-/** The store that was asked for; `existing` refuses to make one where there is none. */
+/** The store of a command; `existing` rejects one that does not exist. */
 export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existing'): WholeStore {
   const globals: Globals = command.optsWithGlobals()
   const url = storeUrl(globals, shell.terminal.env, commandName(command))
@@ -149,11 +146,11 @@ export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existi
   return { url, out: new Output(shell.terminal, globals.json === true) }
 }
 
-type Differing = 'calendars' | 'preview' | 'parse'
+type Different = 'calendars' | 'preview' | 'parse'
 type MaybeLater<T> = T | Promise<T>
 
-/** Alarms in a store, or on a server: what both offer. */
-export interface AnyAlarms extends Omit<Alarms, Differing> {
+/** What the library and the client have in common. */
+export interface AnyAlarms extends Omit<Alarms, Different> {
   preview(...args: Parameters<Alarms['preview']>): MaybeLater<Preview>
   parse(...args: Parameters<Alarms['parse']>): MaybeLater<ParsedView>
 }

@@ -15,7 +15,7 @@ const alarms = {
 it('finds an id by its beginning, where that is enough', async () => {
   expect(await wholeId(alarms, '0190c3b2-7e3a')).toBe(IDS[0])
   expect(await wholeId(alarms, '0190C3B3')).toBe(IDS[2])
-  await expect(wholeId(alarms, '0190c3b2')).rejects.toThrow(/begins the ids of 2 alarms.*give more of it/)
+  await expect(wholeId(alarms, '0190c3b2')).rejects.toThrow(/is a prefix of 2 ids.*Use more characters/)
   await expect(wholeId(alarms, '0190c3ff')).rejects.toMatchObject({ code: 'not_found' })
 })
 

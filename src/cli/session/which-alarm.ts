@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { badUsage, notFound } from '../terminal/index.ts'
 import type { AnyAlarms } from './session.ts'
 
-/** How an alarm is named beside its id. */
+/** The option that names an alarm by its key. */
 export interface KeyFlag {
   readonly key?: string
 }
@@ -10,21 +10,21 @@ export interface KeyFlag {
 const ID_LENGTH = 36
 const PREFIX_LENGTH_MIN = 8
 const PAGE = 500
-/** So many pages are looked through for the beginning of an id. */
+/** Search for the prefix of an id in at most this many pages. */
 const PAGES_MAX = 100
-const TOLD_MAX = 3
+const LISTED_MAX = 3
 
-/** Adds the option that names an alarm by its key. */
+/** Adds `--key`. */
 export function addKeyOption(command: Command): Command {
-  return command.option('--key <key>', 'the alarm with this key, instead of the id')
+  return command.option('--key <key>', 'the alarm with this key, instead of an id')
 }
 
-/** Refuses neither an id nor a key, and both: before a store is opened. */
+/** Rejects both and neither of id and key, before a store is opened. */
 export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
-  if ((id === undefined) === (key === undefined)) throw badUsage('give an id or --key')
+  if ((id === undefined) === (key === undefined)) throw badUsage('Name the alarm by its id or by --key.')
 }
 
-/** The id of the alarm that was named: by its id, by the beginning of one, or by its key. */
+/** The id of the alarm that the arguments name: by its id, a prefix of it, or its key. */
 export async function idOf(alarms: AnyAlarms, id: string | undefined, flags: KeyFlag): Promise<string> {
   assertNamed(id, flags)
   const { key } = flags
@@ -36,13 +36,13 @@ export async function idOf(alarms: AnyAlarms, id: string | undefined, flags: Key
   return wholeId(alarms, id!)
 }
 
-/** Of the first word, which is the id unless a key was given, and the others. */
+/** Splits the words into id and the rest. With `--key`, all of them are the rest. */
 export function wordsBeside(id: string | undefined, words: readonly string[], { key }: KeyFlag) {
   if (key === undefined) return { id, words }
   return { id: undefined, words: id === undefined ? words : [id, ...words] }
 }
 
-/** The whole of an id of which the beginning is enough to know it; what is none is left as it is. */
+/** The whole id for a prefix that is unique. Other texts are returned unchanged. */
 export async function wholeId(alarms: AnyAlarms, id: string): Promise<string> {
   if (id.length < PREFIX_LENGTH_MIN || id.length >= ID_LENGTH || !/^[0-9a-f-]+$/i.test(id)) return id
   const found: string[] = []
@@ -53,10 +53,10 @@ export async function wholeId(alarms: AnyAlarms, id: string): Promise<string> {
     if (nextCursor === null) {
       if (found.length === 0) throw notFound(id)
       if (found.length === 1) return found[0]!
-      const some = found.slice(0, TOLD_MAX).join(', ')
-      throw badUsage(`'${id}' begins the ids of ${found.length} alarms (${some}): give more of it`)
+      const some = found.slice(0, LISTED_MAX).join(', ')
+      throw badUsage(`'${id}' is a prefix of ${found.length} ids (${some}). Use more characters.`)
     }
     cursor = nextCursor
   }
-  throw badUsage(`there are too many alarms to look for '${id}': give the whole id`)
+  throw badUsage(`There are too many alarms to search for '${id}'. Use the whole id.`)
 }

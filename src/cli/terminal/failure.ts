@@ -4,14 +4,14 @@ import { commanderText, render } from '../../errors/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import { oneLine } from '../text/index.ts'
 
-/** What the process says and answers when a command did not succeed. */
+/** The message and exit code of a failed command. */
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
   readonly exitCode: 1 | 2
 }
 
-/** Codes that say the arguments were wrong, rather than that the work failed. */
+/** Codes that mean wrong arguments, not failed work. */
 const BAD_USAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
   'invalid_time',
@@ -20,17 +20,17 @@ const BAD_USAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'payload_too_large',
 ])
 
-/** Bad usage of the command line itself: exit 2. */
+/** Wrong usage of the command line: exit 2. */
 export function badUsage(detail: string): WakefulError {
   return new WakefulError('usage', { detail })
 }
 
-/** There is no alarm by this id or key, or it is another tenant's or owner's. */
+/** No such alarm, or it belongs to another tenant or owner. */
 export function notFound(name: string): WakefulError {
   return new WakefulError('alarm.not_found', { name: oneLine(name) })
 }
 
-/** A refusal of what the arguments led to, such as the lines of a file: the work failed, the usage was right. */
+/** An error in what the arguments refer to, such as the lines of a file. The arguments themselves were right. */
 class FailedWork extends Error {
   override readonly cause: WakefulError
 
@@ -40,7 +40,7 @@ class FailedWork extends Error {
   }
 }
 
-/** Does work whose refusals are not the arguments' fault: exit 1, whatever their code. */
+/** Does work whose errors are not wrong usage: exit 1, whatever their code. */
 export async function asWorkFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -49,7 +49,7 @@ export async function asWorkFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What anything thrown means for the process. */
+/** The failure of anything thrown. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof CommanderError) {
     return { code: 'invalid_request', message: commanderText(thrown.message), exitCode: 2 }
@@ -59,10 +59,10 @@ export function failureOf(thrown: unknown): Failure {
     const message = render(thrown, 'cli')
     return { code: thrown.code, message, exitCode: BAD_USAGE.has(thrown.code) ? 2 : 1 }
   }
-  return fileTrouble(thrown) ?? { code: 'internal', message: errorText(thrown), exitCode: 1 }
+  return fileFailure(thrown) ?? { code: 'internal', message: errorText(thrown), exitCode: 1 }
 }
 
-/** Does work with a file that was named as an argument: whatever is wrong with it is told of that name. */
+/** Does work with a file that is an argument. Errors of the file system name it as the argument does. */
 export async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -72,25 +72,25 @@ export async function withFile<T>(file: string, work: () => Promise<T>): Promise
   }
 }
 
-/** The failure as it is written to stderr. */
+/** The failure as text for stderr. */
 export function failureText(failure: Failure, json: boolean): string {
   const { code } = failure
-  // An address may have been quoted from the arguments.
+  // The message may quote a URL of the arguments.
   const message = withoutPasswords(failure.message)
   return json ? JSON.stringify({ error: { code, message } }) : `error: ${message} (${code})`
 }
 
-/** Words for what the operating system says of files; its own begin with a code and end with a call. */
-function fileTrouble(thrown: unknown): Failure | null {
+/** The failure of a file system error, whose own message is a code and a system call. */
+function fileFailure(thrown: unknown): Failure | null {
   const { code, path } = (thrown ?? {}) as { code?: unknown; path?: unknown }
   if (code === 'ENOSPC') return { code: 'store_unavailable', message: 'the disk is full', exitCode: 1 }
   if (typeof path !== 'string') return null
   const words: Readonly<Record<string, string>> = {
     ENOENT: `there is no file ${path}`,
-    ENOTDIR: `there is no file ${path}: what should be its folder is none`,
+    ENOTDIR: `there is no file ${path}: its folder is not a folder`,
     EACCES: `no permission for ${path}`,
     EPERM: `no permission for ${path}`,
-    EROFS: `${path} is on a disk that cannot be written`,
+    EROFS: `${path} is on a read-only disk`,
     EISDIR: `${path} is a directory`,
     EEXIST: `${path} exists already`,
   }

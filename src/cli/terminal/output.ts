@@ -1,7 +1,7 @@
 import { type Column, fits, table, wrap } from '../text/index.ts'
 import { paint, type Terminal, widthOf } from './terminal.ts'
 
-/** How a command's answer is printed: for people, or as JSON. */
+/** Prints the result of a command, as text or as JSON. */
 export class Output {
   readonly json: boolean
   readonly terminal: Terminal
@@ -11,24 +11,23 @@ export class Output {
     this.json = json
   }
 
-  /** Prints the answer in the form that was asked for: JSON text, or lines. */
+  /** Prints the result as JSON or as lines. */
   print(forms: { json: () => string; human: () => readonly string[] }): void {
     for (const line of this.json ? [forms.json()] : forms.human()) this.line(line)
   }
 
-  /** Prints one line of the answer. */
+  /** Prints one line of the result. */
   line(text: string): void {
     this.terminal.stdout.write(`${text}\n`)
   }
 
-  /** Says something beside the answer, where pipes do not see it. */
+  /** Prints a note to stderr, so that pipes do not get it. */
   note(text: string): void {
     this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
   }
 
   /**
-   * Rows as lines that fit the terminal, in the first of several sets of columns that has room on one line; what is
-   * written elsewhere is never cut.
+   * Rows as lines. On a terminal, the first set of columns that fits on one line is used; other output is never cut.
    */
   rows<Row>(sets: readonly (readonly Column<Row>[])[], rows: readonly Row[]): string[] {
     const { width } = this
@@ -37,7 +36,7 @@ export class Output {
     return [...titles.map((title) => paint(this.terminal, 'dim', title)), ...lines]
   }
 
-  /** The columns of the terminal; null where the output is none. */
+  /** The width of the terminal; null if the output is not a terminal. */
   get width(): number | null {
     return widthOf(this.terminal.stdout)
   }

@@ -2,11 +2,11 @@ import { humanizeDuration } from '../../time/index.ts'
 import { count } from '../text/index.ts'
 import type { Terminal } from './terminal.ts'
 
-/** How far something long has come. */
+/** Progress of a long command. */
 export interface Progress {
-  /** Says how much is done by now, and how much there is where that is known only now. */
+  /** Updates how much is done, and the total if it is known only now. */
   at(done: number, total?: number | null): void
-  /** Wipes the bar; on anything but a terminal nothing more is written. */
+  /** Removes the bar. */
   end(): void
 }
 
@@ -18,24 +18,24 @@ const BAR_WIDTH_MAX = 30
 export function progress(terminal: Terminal, label: string, total: number | null = null): Progress {
   const live = terminal.stderr.isTTY === true
   const begunAt = terminal.monotonic()
-  let shownAt = live ? Number.NEGATIVE_INFINITY : begunAt
-  let drawn = false
+  let drawnAt = live ? Number.NEGATIVE_INFINITY : begunAt
+  let isDrawn = false
   return {
     at(done, newTotal = total) {
       const now = terminal.monotonic()
-      if (now - shownAt < (live ? REDRAW_MS : PLAIN_LINE_MS)) return
-      shownAt = now
+      if (now - drawnAt < (live ? REDRAW_MS : PLAIN_LINE_MS)) return
+      drawnAt = now
       const text = progressText(label, done, newTotal, now - begunAt, terminal.stderr.columns ?? 80)
       terminal.stderr.write(live ? `\r\u001B[K${text}` : `${text}\n`)
-      drawn = live
+      isDrawn = live
     },
     end() {
-      if (drawn) terminal.stderr.write('\r\u001B[K')
+      if (isDrawn) terminal.stderr.write('\r\u001B[K')
     },
   }
 }
 
-/** One line of progress: how much of how much, how fast, and how long it may still take. */
+/** One line of progress: done, total, rate and remaining time. */
 export function progressText(
   label: string,
   done: number,
@@ -49,8 +49,8 @@ export function progressText(
   const part = Math.min(1, done / total)
   const left = rate > 0 && done < total ? ` · ${humanizeDuration(((total - done) * 1000) / rate)} left` : ''
   const facts = `${String(Math.floor(part * 100)).padStart(3)}% ${count(done)}/${count(total)}${speed}${left}`
-  const room = Math.min(BAR_WIDTH_MAX, columns - label.length - facts.length - 5)
-  if (room < 5) return `${label}: ${facts}`
-  const filled = Math.round(part * room)
-  return `${label} [${'█'.repeat(filled)}${'░'.repeat(room - filled)}] ${facts}`
+  const barWidth = Math.min(BAR_WIDTH_MAX, columns - label.length - facts.length - 5)
+  if (barWidth < 5) return `${label}: ${facts}`
+  const filled = Math.round(part * barWidth)
+  return `${label} [${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}] ${facts}`
 }

@@ -1,16 +1,16 @@
 import type { Terminal } from './terminal.ts'
 
 const ALIVE_MS = 3_600_000
-/** Runners such as npm pass on a Ctrl-C that the terminal has sent already: that is no second one. */
+/** npm forwards a Ctrl-C that the terminal has sent already. A signal this soon after the first is not a second one. */
 const ECHO_MS = 300
 
-/** Ctrl-C and SIGTERM: the first asks to end in order, the second ends at once. Until then the process lives. */
+/** Ctrl-C and SIGTERM: the first asks for a shutdown, the second exits at once. It keeps the process alive until then. */
 export class Stop {
   /** Stops listening. */
   readonly forget: () => void
-  /** Resolves when the end was asked for. */
+  /** Resolves at the first signal. */
   readonly asked: Promise<void>
-  /** Aborted when the end was asked for. */
+  /** Aborted at the first signal. */
   readonly signal: AbortSignal
 
   readonly #terminal: Terminal
@@ -30,7 +30,7 @@ export class Stop {
       abort.abort()
       asked.resolve()
     })
-    // Waiting for others to append does not keep a process alive by itself.
+    // Waiting for events of other processes does not keep a process alive.
     const alive = setInterval(() => {}, ALIVE_MS)
     this.forget = () => {
       clearInterval(alive)
@@ -39,7 +39,7 @@ export class Stop {
     }
   }
 
-  /** Ends the process after so long, also where it cannot end in order: what is durable does not need it to. */
+  /** Exits after `ms`, even if the shutdown has not finished. Nothing durable depends on it. */
   endWithin(ms: number, onLate: () => void): void {
     this.#deadline = setTimeout(() => {
       onLate()

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { OpenOptions, Wakeful } from '../../index.ts'
 
-/** Where lines go: a stream that may be a terminal. */
+/** An output stream, which may be a terminal. */
 export interface Sink {
   write(text: string, done?: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }
 
-/** All that a command knows of the process around it, so that tests can stand in for it. */
+/** The process around a command, which tests replace. */
 export interface Terminal {
   readonly stdout: Sink
   readonly stderr: Sink
@@ -19,18 +19,18 @@ export interface Terminal {
   now(): number
   /** Milliseconds that never go back. */
   monotonic(): number
-  /** Calls back on each SIGINT and SIGTERM; answers how to stop listening. */
+  /** Calls the listener on each SIGINT and SIGTERM; returns how to stop listening. */
   onSignal(listener: (signal: string) => void): () => void
   /** Ends the process at once. */
   exit(code: number): void
 }
 
-/** The columns of a stream that is a terminal; null where it is none. */
+/** The width of a terminal; null for other streams. */
 export function widthOf(sink: Sink): number | null {
   return sink.isTTY === true ? (sink.columns ?? 80) : null
 }
 
-/** Styles text for a terminal that shows colours, and leaves it alone elsewhere. */
+/** Styles text, if the output is a terminal with colours. */
 export function paint(
   terminal: Terminal,
   style: 'dim' | 'bold' | 'red' | 'green' | 'yellow',
@@ -43,13 +43,13 @@ export function paint(
   return `\u001B[${code}m${text}\u001B[${end}m`
 }
 
-/** Everything a command works with: the process around it, and how to reach a store. */
+/** The context of a command: its process, and how to open a store. */
 export interface Shell {
   readonly terminal: Terminal
   readonly open: (url: string, options: OpenOptions) => Promise<Wakeful>
   readonly version: string
-  /** How this program was called, for commands that users may copy: `wakeful`, or through npm in a clone. */
+  /** How to call this program, for commands that users copy: `wakeful`, or through npm in a clone. */
   readonly invocation: string
-  /** Set where a command did its work and yet has to answer that something failed. */
+  /** 1 if a command finished, but a part of it failed. */
   exitCode: 0 | 1
 }

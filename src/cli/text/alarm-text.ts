@@ -6,26 +6,26 @@ import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
-/** What times are shown against. */
+/** The zone and the current time that times are printed for. */
 export interface Viewpoint {
   readonly zone: string
   readonly now: () => number
 }
 
-const MESSAGE_SHOWN_MAX = 200
+const MESSAGE_LENGTH_MAX = 200
 
-/** The columns of a list of alarms: all there is to say, and less and less of it for narrower terminals. */
+/** The columns of a list of alarms: all of them, and fewer for narrower terminals. */
 export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
   const [id, status, ...times] = leadColumns(view) as [Column<AlarmView>, Column<AlarmView>]
   const short: Column<AlarmView> = {
-    // The zone is the same in every row: its city, once, is enough.
+    // Every row has the same zone, so its city in the title is enough.
     title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
     value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
   }
   const label = { title: 'LABEL', value: nameOf, cutTo: 16, below: true }
   const rule = { title: 'RULE', value: (alarm: AlarmView) => ruleOf(alarm, view), cutTo: 14, below: true }
   const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
-  // An id is copied, so it is never cut; what remains beside it at 80 columns is room for one name.
+  // Users copy ids, so they are never cut. At 80 columns that leaves space for one name.
   const name = { title: 'WHAT', value: (alarm: AlarmView) => nameOf(alarm) || targetOf(alarm), cutTo: 8 }
   return [
     [id, status, ...times, label, rule, target],
@@ -34,7 +34,7 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
   ]
 }
 
-/** The columns of a history: what came of each alarm. */
+/** The columns of a history: the outcome of each alarm. */
 export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     ...leadColumns(view),
@@ -48,14 +48,14 @@ export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
     { title: 'TARGET', value: targetOf, cutTo: 10, below: true },
     {
       title: 'RESULT',
-      value: (alarm) => shown(alarm.result ?? alarm.lastError),
+      value: (alarm) => oneLine(alarm.result ?? alarm.lastError ?? ''),
       cutTo: 16,
       below: true,
     },
   ]
 }
 
-/** Which, how it stands, and since or until when: these fill a line of 80 columns. */
+/** Id, status and time, which fill a line of 80 columns. */
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     { title: 'ID', value: (alarm) => alarm.id },
@@ -65,14 +65,15 @@ function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   ]
 }
 
-/** The next instant, or of one that has none the last. */
+/** The next instant, or the last if there is none. */
 function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
   const at = alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
   return at === null ? '' : text(at)
 }
 
-/** The texts that have a line of their own, under their name; the others stand in lines with more. */
+/** Texts that are part of another line. */
 const ELSEWHERE: readonly string[] = ['label', 'message', 'createdBy', 'createdVia']
+/** Texts with their own line. */
 const NAMES = PLAIN_NAMES.filter((name) => {
   const field = ALARM_FIELDS[name]
   return field.type === 'text' && 'calls' in field && !ELSEWHERE.includes(name)
@@ -82,7 +83,7 @@ function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** Everything there is to say of one alarm, a field to a line. */
+/** All fields of one alarm, one per line. */
 export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
   const at = (date: Date | null) => (date === null ? '' : timeFor(date, view, view.zone))
   const own = (date: Date | null) => (date === null ? '' : timeFor(date, view, alarm.timezone))
@@ -99,8 +100,8 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['target', targetOf(alarm)],
       ['message', shortened(alarm.message)],
       ['payload', alarm.payloadJson === null ? '' : oneLine(oneLineJson(alarm.payloadJson))],
-      ['result', shown(alarm.result)],
-      ['last error', shown(alarm.lastError)],
+      ['result', oneLine(alarm.result ?? '')],
+      ['last error', oneLine(alarm.lastError ?? '')],
       [
         'failures',
         alarm.failureCount === 0 ? '' : `${count(alarm.failureCount)} of at most ${count(alarm.maxFailures)}`,
@@ -120,22 +121,22 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
   )
 }
 
-/** The rule in words, its durations written as all others are: `every 1m 30s`. */
+/** The rule in words, with durations in the style of the command line: `every 1m 30s`. */
 export function ruleText(rule: Rule): string {
   return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
 }
 
-/** What may surprise, a note to a line. */
+/** Notes, one per line. */
 export function noteText(notes: readonly string[]): string {
   return notes.map((note) => oneLine(note)).join('\n')
 }
 
-/** The words by which people know the alarm: its label, else its message, else its key. */
+/** The title of an alarm: its label, else its message, else its key. */
 export function titleOf(alarm: AlarmView): string {
   return oneLine(alarm.label || alarm.message || alarm.key || '')
 }
 
-/** What a list calls it: its label, or else its message, and its key where it has one. */
+/** The name of an alarm in a list: its label, else its message, with its key. */
 function nameOf(alarm: AlarmView): string {
   const name = alarm.label || alarm.message
   if (alarm.key === null) return oneLine(name)
@@ -144,25 +145,21 @@ function nameOf(alarm: AlarmView): string {
   )
 }
 
-/** Where it goes, with the pool where that is an application's own. */
+/** The target, with the pool of a handler. */
 export function targetOf(alarm: AlarmView): string {
   return alarm.targetKind === 'handler'
     ? `${oneLine(alarm.target)}@${oneLine(alarm.pool)}`
     : oneLine(alarm.target)
 }
 
-/** The status with what happens next: `active, fires 2026-11-15 09:00:00 +01:00 (in 3h)`. */
+/** The status with the next instant: `active, fires 2026-11-15 09:00:00 +01:00 (in 3h)`. */
 export function statusText(alarm: AlarmView, view: Viewpoint): string {
   if (alarm.nextFireAt === null) return alarm.status
   const at = alarm.nextFireAt
   return `${alarm.status}, fires ${localTime(at, view.zone)} (${relativeTime(at, view.now())})`
 }
 
-function shown(text: string | null): string {
-  return text === null ? '' : oneLine(text)
-}
-
-/** The rule in words; the zone of the list goes without saying. */
+/** The rule in words, without the zone of the list. */
 function ruleOf({ rule }: AlarmView, { zone }: Viewpoint): string {
   return rule.kind === 'once' ? '' : ruleText(rule).replace(`, in ${zone}`, '')
 }
@@ -173,12 +170,12 @@ function by(alarm: AlarmView): string {
 
 function shortened(message: string): string {
   const text = oneLine(message)
-  return text.length > MESSAGE_SHOWN_MAX
-    ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (${count(message.length)} characters)`
+  return text.length > MESSAGE_LENGTH_MAX
+    ? `${text.slice(0, MESSAGE_LENGTH_MAX)}… (${count(message.length)} characters)`
     : text
 }
 
-/** Alarms as the JSON of a page, each as it is on the wire, so that payloads come back digit for digit. */
+/** A page of alarms as JSON in the wire format, so that payloads stay byte for byte. */
 export function wireItems(items: readonly AlarmView[], more: Readonly<Record<string, unknown>> = {}): string {
   return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, more)
 }

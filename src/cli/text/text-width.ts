@@ -6,16 +6,16 @@ const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 const UNSAFE = /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** How many columns of a terminal the text takes. */
+/** The number of terminal columns of a text. */
 export function textWidth(text: string): number {
-  // Most text is plain, and segmenting is a hundred times as slow.
+  // Most text is plain ASCII, and segmenting is a hundred times slower.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let width = 0
   for (const { segment } of graphemes.segment(text)) width += widthOf(segment)
   return width
 }
 
-/** The text cut to a width, with an ellipsis where something was left out. */
+/** The text cut to a width, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text
   let kept = ''
@@ -28,7 +28,7 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : `${kept}…`
 }
 
-/** The text broken at its spaces into lines of a width, all but the first indented; a width of null breaks nothing. */
+/** The text wrapped at spaces to a width, with all lines but the first indented. A width of null wraps nothing. */
 export function wrap(text: string, width: number | null, indent: string): string {
   if (width === null || textWidth(text) <= width) return text
   const lines: string[] = []
@@ -43,13 +43,13 @@ export function wrap(text: string, width: number | null, indent: string): string
   return [...lines, line].join('\n')
 }
 
-/** The text filled up with spaces to a width. */
+/** The text padded with spaces to a width. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const fill = ' '.repeat(Math.max(0, width - textWidth(text)))
   return side === 'left' ? text + fill : fill + text
 }
 
-/** A user's text on one line, its control characters spelled out: a label must not be able to steer the terminal. */
+/** A user's text on one line, with control characters escaped, so that a label cannot control the terminal. */
 export function oneLine(text: string): string {
   return text.replace(UNSAFE, (char) => SHORT[char] ?? `\\u{${char.codePointAt(0)!.toString(16)}}`)
 }

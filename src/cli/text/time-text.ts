@@ -4,7 +4,7 @@ import { humanizeDuration } from '../../time/index.ts'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** The instant on the zone's wall clock with its offset: `2026-11-15 09:00:00 +01:00`. */
+/** The instant in a zone, with its offset: `2026-11-15 09:00:00 +01:00`. */
 export function localTime(at: Date, zone: string): string {
   const part = partsOf(at, zone)
   const offset = part('timeZoneName').slice(3) || '+00:00'
@@ -12,7 +12,7 @@ export function localTime(at: Date, zone: string): string {
   return `${date} ${part('hour')}:${part('minute')}:${part('second')} ${offset}`
 }
 
-/** The instant as short as a day near by can be said: `today 10:30:02`, `Nov 16 09:00`, `2027-03-28 09:00`. */
+/** The instant in short form: `today 10:30:02`, `Nov 16 09:00`, `2027-03-28 09:00`. */
 export function shortTime(at: Date, zone: string, now: number): string {
   const [part, today] = [partsOf(at, zone), partsOf(new Date(now), zone)]
   const clock = `${part('hour')}:${part('minute')}`
@@ -25,25 +25,25 @@ export function shortTime(at: Date, zone: string, now: number): string {
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
-/** A text with its instants on the zone's wall clock. */
+/** A text with its instants in a zone. */
 export function localInstants(text: string, zone: string): string {
   return text.replace(INSTANT, (instant) => localTime(new Date(instant), zone))
 }
 
-/** The instant in the reader's zone, with how far it is, and in the alarm's own where that is another. */
+/** The instant in the reader's zone, relative to now, and in the alarm's zone if that is another. */
 export function timeFor(at: Date, view: { zone: string; now: () => number }, own: string): string {
-  const shown = `${localTime(at, view.zone)} (${relativeTime(at, view.now())})`
-  return own === view.zone ? shown : `${shown} = ${localTime(at, own)} ${own}`
+  const text = `${localTime(at, view.zone)} (${relativeTime(at, view.now())})`
+  return own === view.zone ? text : `${text} = ${localTime(at, own)} ${own}`
 }
 
-/** How far an instant is from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */
+/** The distance of an instant from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */
 export function relativeTime(at: Date, now: number): string {
   const distance = at.getTime() - now
   if (Math.abs(distance) < 1000) return 'now'
   return distance > 0 ? `in ${humanizeDuration(distance)}` : `${humanizeDuration(-distance)} ago`
 }
 
-/** The zone of this machine, in which times are shown where nothing else was asked for. */
+/** The zone of this machine. */
 export function systemZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
