@@ -202,9 +202,7 @@ describe('through a server', () => {
     expect(stderr).not.toContain('secret')
     const broken = await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0123_sec ret' })
     expect(broken.stderr).toMatch(/^error: The key in WAKEFUL_KEY is malformed/)
-    expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch(
-      '--trust-clock needs a store',
-    )
+    expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch('--trust-clock needs a store')
   })
 
   it('sends the key, and whose alarms are meant', async () => {
