@@ -27,7 +27,7 @@ export function openApi(version: string): Json {
     info: {
       title: 'Wakeful',
       version,
-      description: 'Durable alarms: set one, kill everything, be woken.',
+      description: 'Durable alarms. They fire even if every process crashed in between.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://127.0.0.1:7420', description: '`wakeful serve` on this machine' }],
@@ -91,8 +91,9 @@ function headers({ ifMatch, idempotencyHeader }: Operation): Json[] {
     schema: { type: 'string' },
     description,
   })
-  const match = 'The `ETag` the edit was made from: refused (`conflict`) where it is no longer the newest.'
-  const idempotency = 'The same as `idempotency_key` in the body; where both are there, they must be equal.'
+  const match =
+    'The `ETag` of the alarm you read. The edit is rejected (`conflict`) if the alarm has changed since.'
+  const idempotency = 'The same as `idempotency_key` in the body. If both are there, they must be equal.'
   return [
     ...(ifMatch === true ? [header('If-Match', match)] : []),
     ...(idempotencyHeader === true ? [header('Idempotency-Key', idempotency)] : []),
@@ -162,7 +163,7 @@ function problemSchema(): Json {
   const detail = { type: 'string', description: 'What was wrong, with which value, and what to do.' }
   return {
     type: 'object',
-    description: 'A refusal (RFC 9457).',
+    description: 'An error (RFC 9457).',
     properties: {
       type: { type: 'string' },
       title: { type: 'string' },

@@ -11,7 +11,7 @@ import { unknownField, wrongFields } from './wrong-fields.ts'
 /** What reads a request's headers. */
 export type HeaderReader = Pick<Headers, 'get'>
 
-/** Headers that say who is meant: if one is repeated, two readers of a request could go by different values. */
+/** Headers that identify the caller. If one is repeated, two readers of a request could use different values. */
 const SINGLE: ReadonlySet<string> = new Set(['host', 'authorization', 'wakeful-tenant', 'wakeful-owner'])
 /** A request id is returned and logged, so it must be short and harmless in a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/

@@ -64,7 +64,7 @@ const list = tool({
   name: 'list',
   title: 'List alarms',
   description:
-    'Your alarms, newest first; `order: "due"` has only those to come, the next first (no paused ones), `status: "pending"` those still to fire. Use it to find an id or key, or to see what is already set before you set another. More pages by `cursor`.',
+    'Your alarms, newest first; `order: "due"` lists only alarms to come, the next first (no paused ones); `status: "pending"` lists those still to fire. Use it to find an id or key, or to see what is already set before you set another. `cursor` gets more pages.',
   operation: 'list',
   input: operations.list.query,
   hints: READS,
@@ -99,15 +99,15 @@ const get = tool({
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled: it will not fire',
-  firing: 'Too late for the delivery that is under way; nothing follows it',
-  ended: 'Nothing to cancel: it had ended before',
+  firing: 'Too late for the delivery in progress; nothing follows it',
+  ended: 'Nothing to cancel: it had already ended',
 }
 
 const cancel = tool({
   name: 'cancel',
   title: 'Cancel an alarm',
   description:
-    'Cancel an alarm by its `id` or `key`. The answer says what came of it: `cancelled` (it will not fire), `firing` (a delivery is under way, nothing follows), `ended` (it had ended before; no error).',
+    'Cancel an alarm by its `id` or `key`. The result is `cancelled` (it will not fire), `firing` (a delivery is in progress, nothing follows) or `ended` (it had already ended; no error).',
   operation: 'cancel',
   input: z.strictObject({ ...WHICH, ...SEEN }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
@@ -123,7 +123,7 @@ const reschedule = tool({
   name: 'reschedule',
   title: 'Move or edit an alarm',
   description:
-    'Move an alarm to another time, or change what goes with it (message, payload, target, …): what you leave out stays. Say the new time as in `set` ("in 1 hour", `delay`, `fire_at`, `cron_expr`, …): the alarm then starts afresh from there, with the same id. Use it instead of cancelling and setting again.',
+    'Move an alarm to another time, or change its fields (message, payload, target, …). Fields you leave out keep their values. Write the new time as in `set` ("in 1 hour", `delay`, `fire_at`, `cron_expr`, …): the alarm then starts over from there, with the same id. Use it instead of cancelling and setting again.',
   operation: 'edit',
   input: z.strictObject({ ...WHICH, ...SEEN, ...operations.edit.body.shape }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
@@ -138,7 +138,7 @@ const preview = tool({
   name: 'preview',
   title: 'Preview a time',
   description:
-    'What a time would mean, without setting anything: the zone, the rule in words, and the next instants. Use it to check a phrase, a cron expression or an RRULE, around clock changes and holidays, before `set` or `reschedule`. Takes the same time fields as `set`.',
+    'What a time would mean, without setting anything: the zone, the rule in words, and the next instants. Use it to check a phrase, a cron expression or an RRULE, around clock changes and holidays, before `set` or `reschedule`. It has the same time fields as `set`.',
   operation: 'preview',
   input: operations.preview.body,
   output: operations.preview.answers[200].schema,

@@ -5,9 +5,9 @@ import { problemOf } from '../http/index.ts'
 
 /** What an agent can do about each refusal. */
 const ADVICE: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'Change what is named above and call again.',
+  invalid_request: 'Correct what is named above and call again.',
   invalid_time:
-    'Say the time in another way, such as "in 20 minutes", "tomorrow at 9am" with a timezone, or fire_at "2030-01-01T09:00:00Z"; `preview` shows how it is read.',
+    'Write the time in another way, such as "in 20 minutes", "tomorrow at 9am" with a timezone, or fire_at "2030-01-01T09:00:00Z"; `preview` shows how it is read.',
   invalid_rule: 'Correct the rule; `preview` shows its instants without setting anything.',
   invalid_timezone: 'Use an IANA name such as "Europe/Rome", "America/New_York" or "UTC".',
   payload_too_large: 'Store the data elsewhere and put a reference to it into the payload.',
@@ -15,13 +15,13 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   forbidden: 'Ask the operator of the server for a key that may do this.',
   not_found: '`list` shows your alarms; you see only your own, and ended ones for 30 days.',
   conflict: 'Read it again with `get`, decide again, and call again with its updated_at.',
-  already_ended: 'It cannot be changed any more: `why` tells how it ended, `set` creates another.',
+  already_ended: 'It cannot be changed any more: `why` shows how it ended, `set` creates another.',
   cursor_expired: 'Start again without a cursor.',
   quota_exceeded: 'Cancel alarms that are no longer needed, or set fewer.',
   rate_limited: 'Wait, then call again.',
   store_unavailable: 'Call again in a few seconds; with an idempotency_key a repeated `set` is harmless.',
   schema_too_new: 'The operator has to upgrade the server.',
-  internal: 'This is an error of the server, and in its log: try once more later.',
+  internal: 'This is an error of the server, which has logged it. Try once more later.',
 }
 
 /** What a tool has to say instead of that. */

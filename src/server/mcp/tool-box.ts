@@ -110,7 +110,7 @@ function inlined(value: unknown, definitions: Readonly<Record<string, Json>>): u
   return name === undefined ? own : { ...(inlined(definitions[name], definitions) as Json), ...own }
 }
 
-/** Lengths, and bounds that every safe integer keeps. They are left out: models read the whole list of tools, and these tell them nothing. */
+/** Lengths, and bounds that every safe integer keeps. They are left out, because models read the whole list of tools and do not need them. */
 function isBound(key: string, field: unknown): boolean {
   if (key === 'minLength' || key === 'maxLength') return typeof field === 'number'
   return (key === 'minimum' || key === 'maximum') && Math.abs(Number(field)) === Number.MAX_SAFE_INTEGER
@@ -119,10 +119,10 @@ function isBound(key: string, field: unknown): boolean {
 /** What a client shows its model before the first call. */
 export function instructions(zone: string): string {
   return [
-    'Wakeful keeps alarms: call `set` with a time and a note to yourself, and you are woken with that note at that time, even if everything was restarted in between.',
-    `Times may be plain language ("tomorrow at 9am", "every weekday at 9:30"); name a timezone wherever people mean a clock on the wall, since ${zone} is used otherwise, and use \`preview\` to check what a time means.`,
-    'Without a target a wake goes to your default target or else lies in your inbox: call `inbox` when you start, and whenever something should be due, to wait for it.',
-    'A wake says when it was due, when it came and why it is late: do what its message asks, then `ack` it, with `complete` or `fail` where a report is awaited, or it is handed to you again.',
+    'Wakeful keeps alarms: call `set` with a time and a note to yourself, and you are woken with that note at that time, even if every process crashed in between.',
+    `Times may be plain language ("tomorrow at 9am", "every weekday at 9:30"); name a timezone for local times, because ${zone} is used otherwise, and use \`preview\` to check what a time means.`,
+    'Without a target a wake goes to your default target, or to your inbox if you have none: call `inbox` when you start, and whenever something should be due, to wait for it.',
+    'A wake has the time it was due, the time it was delivered, and the reason if it is late: do what its message asks, then `ack` it, with `complete` or `fail` if it awaits a report; otherwise it is handed out again.',
     'Give an alarm a `key` to find, move (`set` again, `reschedule`) or `cancel` it later, and ask `why` when something did not happen.',
   ].join(' ')
 }

@@ -116,7 +116,8 @@ export async function idOf(
 /** The argument that names the version an edit was made from. */
 export const SEEN = {
   updated_at: operations.get.answers[200].schema.shape.updated_at.optional().meta({
-    description: 'The `updated_at` you saw: refused (`conflict`) if the alarm has changed since.',
+    description:
+      'The `updated_at` you read. The call is rejected (`conflict`) if the alarm has changed since.',
   }),
 }
 
