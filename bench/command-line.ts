@@ -8,7 +8,7 @@ export interface NumberFlag {
   readonly description: string
   readonly min: number
   readonly full: number
-  /** As in the full form where it is not given. */
+  /** Defaults to the value of the full form. */
   readonly quick?: number
   readonly smoke: number
 }

@@ -54,7 +54,7 @@ export async function setBy64(wakeful: Wakeful, count: number): Promise<number> 
   return perSecond(count, startedAt)
 }
 
-/** Makes so many calls, 64 at a time. */
+/** Makes this many calls, 64 at a time. */
 export async function by64Callers(count: number, call: () => Promise<unknown>): Promise<void> {
   let left = count
   const caller = async () => {

@@ -47,7 +47,7 @@ const runs = inTurns(
 )
 
 describe('code in the docs', () => {
-  it('is there to be run', () => {
+  it('exists', () => {
     expect(programs.length).toBeGreaterThan(10)
   })
 
@@ -149,12 +149,12 @@ describe('pages', () => {
     expect(PLAIN_NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(reading!))).toEqual([])
   })
 
-  it('tell of every type of event', () => {
+  it('document every type of event', () => {
     const page = markdown.get('docs/reference/events.md')!
     expect(EVENT_TYPES.filter((type) => !page.includes(`\`${type}\``))).toEqual([])
   })
 
-  it('call commands that are there', () => {
+  it('call commands that exist', () => {
     const known = new Set([...cliDoc().matchAll(/^### `([a-z]+)/gm)].map(([, name]) => name!))
     const called = pages.flatMap((page) =>
       codeBlocks(markdown.get(page)!)
@@ -166,7 +166,7 @@ describe('pages', () => {
     expect(unknown.map(({ page, name }) => `${page} calls wakeful ${name}`)).toEqual([])
   })
 
-  it('call commands of commands, and options, that are there', () => {
+  it('call subcommands and options that exist', () => {
     const sections = cliDoc()
       .split(/^### `/m)
       .slice(1)
@@ -183,7 +183,7 @@ describe('pages', () => {
         .filter(({ language }) => language === 'sh')
         .flatMap(({ text }) => [...text.matchAll(/(?:^|\| )wakeful ([^|\n]*)/gm)])
         .flatMap(([, line]) => {
-          // What is quoted is the user's own, and what follows a # is prose.
+          // Quoted text is the user's, and what follows a # is prose.
           const words = line!
             .replace(/'[^']*'|"[^"]*"/g, 'X')
             .split(/ #| {2}/)[0]!
@@ -202,7 +202,7 @@ describe('pages', () => {
     expect(wrong).toEqual([])
   })
 
-  it('link to what is there', () => {
+  it('link to existing targets', () => {
     expect(pages.flatMap((page) => brokenLinks(page, markdown.get(page)!))).toEqual([])
   })
 
@@ -253,12 +253,12 @@ function anchorsOf(text: string): Set<string> {
   )
 }
 
-/** What is said, without what differs from run to run: ids, instants, milliseconds. */
+/** The output without what differs from run to run: ids, instants, milliseconds. */
 function withoutChance(output: string): string {
   return output.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID').replace(/\d+/g, 'N')
 }
 
-/** What is wrong with a run; nothing where it went well. */
+/** What is wrong with a run; empty if it went well. */
 function outputOf({ code, stdout, stderr, durationMs: elapsedMs }: Ran): string {
   if (code === 0 && !stderr.includes('Warning')) return ''
   return `exit ${code} after ${elapsedMs} ms\n${stdout}\n${stderr}`

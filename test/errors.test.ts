@@ -58,7 +58,7 @@ describe('an error', () => {
     expect(render(error, 'cli')).toMatch(/^--since 'soonish' is not a time\. /)
   })
 
-  it('has the words of the library, and others on request', () => {
+  it('has the names of the library, and others on request', () => {
     const error = new WakefulError('field.empty', {}, { field: 'idempotencyKey' })
     expect(error).toMatchObject({ code: 'invalid_request', reason: 'field.empty', params: {} })
     expect(error.message).toBe('`idempotencyKey` is empty. Set a value, or leave it out.')
@@ -66,7 +66,7 @@ describe('an error', () => {
     expect(render(error, 'cli')).toBe('--idempotency-key is empty. Set a value, or leave it out.')
   })
 
-  it('names its field in front where its words do not', () => {
+  it('names its field first if its text does not', () => {
     const error = new WakefulError('duration.no_unit', { text: "'5'" }, { field: 'completionTimeout' })
     expect(render(error, 'wire')).toMatch(/^`completion_timeout`: '5' has no unit\./)
     expect(render(error, 'cli')).toMatch(/^--completion-timeout: '5' has no unit\./)
@@ -92,7 +92,7 @@ describe('an error', () => {
     )
   })
 
-  it('of a reason that this version does not know keeps the words it came with', () => {
+  it('of a reason that this version does not know keeps its text', () => {
     const error = WakefulError.from({
       code: 'conflict',
       reason: 'brand.new',

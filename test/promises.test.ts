@@ -36,7 +36,7 @@ describe('durable', () => {
 })
 
 describe('at-least-once', () => {
-  it('what was due while nobody ran fires when somebody does', async () => {
+  it('what was due while no process ran fires when one starts', async () => {
     const { wakeful, clock, close } = await openTest()
     const fired: string[] = []
     wakeful.handle('x', (fire) => void fired.push(fire.alarm.key!))
@@ -49,7 +49,7 @@ describe('at-least-once', () => {
 })
 
 describe('recorded-once', () => {
-  it('an occurrence that was tried three times ends as one record', async () => {
+  it('an occurrence with three attempts ends as one record', async () => {
     const { wakeful, clock, close } = await openTest()
     let attempts = 0
     wakeful.handle('x', () => {
@@ -66,7 +66,7 @@ describe('recorded-once', () => {
 })
 
 describe('fenced', () => {
-  it('once another owns the shard, nothing the former owner says is accepted', async () => {
+  it('once another process holds the shard, nothing of the former holder is accepted', async () => {
     const path = join(dir, 'fenced.db')
     const wakeful = await open(`sqlite:${path}`)
     const deferred = Promise.withResolvers<void>()
@@ -93,7 +93,7 @@ describe('fenced', () => {
 })
 
 describe('cancel-wins', () => {
-  it('after cancelled was answered nothing starts; while it fires, the answer says so and nothing recurs', async () => {
+  it('after cancelled is answered nothing starts; while it fires, the answer says so and nothing recurs', async () => {
     const { wakeful, clock, close } = await openTest()
     let fires = 0
     const deferred = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ describe('never-early', () => {
 })
 
 describe('verbatim', () => {
-  it('payload, message and ids come back byte for byte', async () => {
+  it('payload, message and ids are delivered byte for byte', async () => {
     const { wakeful, close } = await openTest()
     const payload = '{"z":1,"a":9007199254740993,"é":"\\u0000 \\ud83d\\ude00","n":1.0}'
     const message = 'line one\nline two\t"quoted" — ünïcödé 🌍'
@@ -152,7 +152,7 @@ describe('verbatim', () => {
 })
 
 describe('isolated', () => {
-  it('what is not yours is not found, in every call', async () => {
+  it('another owner’s alarms are not found, in every call', async () => {
     const { wakeful, close } = await openTest()
     const mine = wakeful.forTenant('acme', 'ann')
     const { id } = await mine.set('in 1 hour', { target: 'x', key: 'k', idempotencyKey: 'i', subject: 's' })
@@ -196,7 +196,7 @@ describe('isolated', () => {
 })
 
 describe('bounded', () => {
-  it('no more is held than can be delivered soon, however much is due', async () => {
+  it('no more is claimed than can be delivered soon, however much is due', async () => {
     const path = join(dir, 'bounded.db')
     const wakeful = await open(`sqlite:${path}`, { concurrency: 5, batch: 50 })
     const items = Array.from({ length: 500 }, () => ({ when: new Date(0), target: 'x' }))
@@ -244,7 +244,7 @@ describe('calendar-true', () => {
     while (instants.length < 3) {
       const { nextWakeAt } = await clock.until(wakeful.tick())
       await clock.advanceTo(nextWakeAt!)
-      // Late each time, by more than the time between two looks.
+      // Late each time, by more than the time between two scans.
       await clock.advance('45s')
     }
     // On the 29th 02:30 does not exist in Rome: it is 03:30 then, by the length of the gap.

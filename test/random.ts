@@ -1,4 +1,4 @@
-/** A stream of chance that its seed repeats. */
+/** A random stream that is the same for the same seed. */
 export class Random {
   #state: number
 
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number between the two, both included. */
+  /** An integer between the two, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }

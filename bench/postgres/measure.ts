@@ -25,7 +25,7 @@ import type { BenchServer, Cost } from './server.ts'
 export const RATES = ['setAlone', 'setBy64', 'setMany', 'drain'] as const
 export type Rate = (typeof RATES)[number]
 
-/** Who is measured. */
+/** The contenders. */
 export type Name = 'Wakeful' | 'raw' | Peer['name']
 
 /** What one round measures. The peers are only measured on empty tables. */

@@ -7,7 +7,7 @@ import { untilEmpty } from './server.ts'
 const PROGRAM = new URL('./drain-process.ts', import.meta.url)
 const STILL_DUE = `SELECT 1 FROM wakeful.timers WHERE tenant = 'default' AND owner = '' AND wake_at <= ${PAST.unix * 1000} LIMIT 1`
 
-/** Drains with so many processes at once: from the moment they are started until no alarm is due. */
+/** Drains with this many processes at once: from their start until no alarm is due. */
 export async function drainBy(processes: number, url: string, count: number): Promise<number> {
   const children = await Promise.all(Array.from({ length: processes }, () => forkOpen(url)))
   const startedAt = performance.now()

@@ -72,7 +72,7 @@ export class Raw {
     )
   }
 
-  /** Inserts alarms with their timers, so many per commit. */
+  /** Inserts alarms with their timers, this many per commit. */
   async insert(count: number, perCommit: number): Promise<void> {
     const { alarm, timer } = this.#models
     const [id, correlationId] = [indexOf(ALARM_COLUMNS, 'id'), indexOf(ALARM_COLUMNS, 'correlation_id')]

@@ -72,7 +72,7 @@ async function benchServer(postgres: PostgresServer, admin: pg.Client): Promise<
   }
 }
 
-/** Runs work with a connection of its own. */
+/** Runs work with its own connection. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

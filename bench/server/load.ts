@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** What came of it; latencies in milliseconds, answers by status. */
+/** The result: latencies in milliseconds, and answers by status. */
 export interface LoadResult {
   readonly perSecond: number
   readonly p50: number

@@ -42,7 +42,7 @@ export interface Sizes {
   readonly pending: number
 }
 
-/** Runs every measurement once, on a file that holds so many pending alarms. */
+/** Runs every measurement once, on a file with this many pending alarms. */
 export function measureRound(
   sizes: Sizes,
   onProgress: (phase: string, detail?: string) => void,

@@ -27,7 +27,7 @@ export class Raw {
     this.#shard = firstRow(this.#db, 'wakeful_timers').shard as number
   }
 
-  /** Inserts alarms with their timers, so many per commit. */
+  /** Inserts alarms with their timers, this many per commit. */
   insert(count: number, perCommit: number): number {
     const alarm = new BoundStatement(this.#db, sql.insertAlarm, firstRow(this.#db, 'wakeful_alarms'))
     const timer = new BoundStatement(this.#db, sql.insertTimer, firstRow(this.#db, 'wakeful_timers'))

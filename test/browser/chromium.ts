@@ -14,7 +14,7 @@ const NEEDED: Needed = {
 export function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(folderOf(NEEDED), 'chromium'),
-    // It refuses to lock itself in where root runs it, and containers have little shared memory.
+    // Its sandbox does not work for root, and containers have little shared memory.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
 }

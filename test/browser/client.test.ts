@@ -100,7 +100,7 @@ describe('in a real browser', () => {
           () => 'let in',
           (error: unknown) => (error instanceof WakefulError ? error.code : String(error)),
         )
-      // What a page may send without asking beforehand: the answer it cannot read, but it must have no effect either.
+      // A page may send this without a preflight. It cannot read the answer, and the request must have no effect.
       const body = '{"delay":"1h","target":{"event":true}}'
       const simple = (type: string) =>
         fetch(`${url}/v1/alarms`, {

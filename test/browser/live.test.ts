@@ -85,7 +85,7 @@ describe('a page in a real browser', () => {
     expect(seen.streamed).toEqual(seen.event)
     expect(seen.lastEventId).toBe(seen.event.cursor)
     expect(seen.received).toEqual({ subscription: 's1', event: seen.event })
-    // Closed: it does not try again.
+    // Closed: it does not reconnect.
     expect(seen.refused).toBe(2)
     expect([seen.without, seen.twice]).toEqual([null, null])
     await page.close()

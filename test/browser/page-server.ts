@@ -4,10 +4,10 @@ import { stripTypeScriptTypes } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { resolve, sep } from 'node:path'
 
-/** An origin of its own that serves a page with the client in it, and this checkout's sources as a browser reads them. */
+/** A separate origin that serves a page with the client, and this checkout's sources as a browser reads them. */
 export interface PageServer {
   readonly origin: string
-  /** The sources that were asked for. */
+  /** The sources that were requested. */
   readonly served: ReadonlySet<string>
   close(): void
 }
@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>a page</title>
   globalThis.wakeful = client
 </script>`
 
-/** Serves sources with their types taken out: nothing is bundled, so that whatever the client loads is loaded. */
+/** Serves sources with their types stripped. Nothing is bundled, so that everything the client imports is loaded. */
 export async function startPageServer(): Promise<PageServer> {
   const root = resolve('src') + sep
   const served = new Set<string>()

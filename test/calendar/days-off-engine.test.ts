@@ -271,7 +271,7 @@ describe('a calendar that is edited', () => {
 })
 
 describe('zone data that changed', () => {
-  test('moves what is pending to the same wall time, and tells of it', async () => {
+  test('moves pending alarms to the same wall time, and logs it', async () => {
     await using place = await folder()
     const clock = new VirtualClock('2026-06-01T00:00:00Z')
     const ids: string[] = []

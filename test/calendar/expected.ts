@@ -73,7 +73,7 @@ function instantsOf(wall: number, zone: Around, policy: Policy): number[] {
     .sort((a, b) => a - b)
   if (matching.length === 0) {
     const gap = zone.transitions.find(({ at, before, after }) => wall >= at + before && wall < at + after)
-    if (gap === undefined) throw new Error(`wall time ${wall} is neither shown nor in a gap`)
+    if (gap === undefined) throw new Error(`wall time ${wall} neither exists nor is in a gap`)
     // Later by the length of the gap, as if the clock had not changed.
     return policy.gap === 'shift' ? [wall - gap.before] : []
   }

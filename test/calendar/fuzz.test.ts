@@ -9,7 +9,7 @@ const seed = Date.now() % 2 ** 32
 console.info(`node test/calendar/fuzz.ts --count ${COUNT} --seed ${seed}`)
 
 it.for(SUBJECTS.map((subject) => [subject.name, subject] as const))(
-  'any input to %s is accepted with sense or refused in words',
+  'any input to %s is accepted with a valid result or rejected with a readable error',
   ([, subject]) => {
     const { faults, accepted, refused } = fuzz(subject, COUNT, seed, LIMIT_MS)
     expect(faults.join('\n')).toBe('')

@@ -45,7 +45,7 @@ describe('days off across a clock change', () => {
 })
 
 describe('an edited calendar', () => {
-  test('does not fire again what landed on a day that has fired', async () => {
+  test('does not fire again what moved to a day that has fired', async () => {
     await using made = await bench('2026-12-21T00:00:00Z')
     const { wakeful, clock, fired, ids } = made
     await wakeful.calendars.put('c', { dates: [] })
@@ -89,7 +89,7 @@ describe('an edited calendar', () => {
     expect((await wakeful.get(id))!.nextFireAt?.toISOString()).toBe('2027-01-25T09:00:00.000Z')
   })
 
-  test('that was removed and put anew is what was put', async () => {
+  test('that was removed and written anew has its new contents', async () => {
     await using made = await bench('2026-12-20T00:00:00Z')
     const { calendars } = made.wakeful
     for (let round = 0; round < 20; round++) {
@@ -188,7 +188,7 @@ test('fireNow fires now, also when the clock was set back', async () => {
   expect(fired).toEqual(['2026-12-20T00:00'])
 })
 
-test('a tick tells of what it fired, not of what it skipped', async () => {
+test('a tick reports what it fired, not what it skipped', async () => {
   await using made = await bench('2026-12-21T00:00:00Z')
   await made.wakeful.set({ cron: '* * * * *', misfire: 'skip' }, { target: { event: true } })
   await made.clock.advance('10d')

@@ -72,8 +72,8 @@ export function addDates(spec: Spec, instances: readonly number[], random: Rando
     )
   }
   if (instances.length > 1 && random.chance(0.2)) {
-    const taken = some(random, 4, () => instances[random.between(0, Math.min(instances.length - 1, 200))]!)
-    spec.removed = taken.length < instances.length ? taken : []
+    const removed = some(random, 4, () => instances[random.between(0, Math.min(instances.length - 1, 200))]!)
+    spec.removed = removed.length < instances.length ? removed : []
   }
 }
 

@@ -55,11 +55,11 @@ export function readZone(name: string, untilYear: number): Zone {
   const start = 44 + blockLength(v1, 4)
   const counts = header(file, start)
   let at = start + 44
-  const instants = times(counts.time, () => Number(file.readBigInt64BE(take(8))))
-  const indexes = times(counts.time, () => file[take(1)]!)
+  const instants = times(counts.time, () => Number(file.readBigInt64BE(skip(8))))
+  const indexes = times(counts.time, () => file[skip(1)]!)
   const types = times(counts.type, () => {
-    const offset = file.readInt32BE(take(4))
-    take(2)
+    const offset = file.readInt32BE(skip(4))
+    skip(2)
     return offset
   })
   const footer = file
@@ -71,7 +71,7 @@ export function readZone(name: string, untilYear: number): Zone {
   changes.push(...footerChanges(footer, untilYear).filter((change) => change.at > last))
   return { name, first: types[0]!, transitions: onlyChanges(types[0]!, changes) }
 
-  function take(bytes: number): number {
+  function skip(bytes: number): number {
     at += bytes
     return at - bytes
   }

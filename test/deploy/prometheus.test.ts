@@ -10,12 +10,12 @@ const RULES = resolve('deploy/prometheus/alerts.yaml')
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-rules-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A series of one process, with what it measures every 15 s. */
+/** A series of one process, with its values every 15 s. */
 type Samples = readonly [series: string, values: string]
 
 interface Case {
   readonly alert: string
-  /** What it measures where all is well, and where it is not. */
+  /** Its values in the normal case, and in the case of an alert. */
   readonly well: readonly Samples[]
   readonly ill: readonly Samples[]
   readonly labels: Readonly<Record<string, string>>
@@ -216,7 +216,7 @@ it('a real Prometheus scrapes with a key, and answers every query of the rules a
       const rules = data.groups.flatMap((group) => group.rules)
       expect(rules.map(({ name, health }) => [name, health])).toEqual(CASES.map(({ alert }) => [alert, 'ok']))
     }, 30_000)
-    // Before the first scrape it looked as if none were there.
+    // Before the first scrape it looked as if there were none.
     await vi.waitFor(async () => {
       const { data } = (await prometheus.api('alerts')) as { data: { alerts: unknown[] } }
       expect(data.alerts).toEqual([])
@@ -228,7 +228,7 @@ it('a real Prometheus scrapes with a key, and answers every query of the rules a
   }
 })
 
-/** What the board asks for, with what Grafana would put in its variables' place. */
+/** The board's queries, with values for Grafana's variables. */
 function boardQueries(): string[] {
   const board = JSON.parse(readFileSync('deploy/grafana/wakeful.json', 'utf8')) as {
     panels: { targets: { expr: string }[] }[]

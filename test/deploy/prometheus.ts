@@ -12,10 +12,10 @@ const NEEDED: Needed = {
     'these tests need a real Prometheus: install one (Debian: apt-get install -y prometheus) or put prometheus and promtool in PATH',
 }
 const READY_MS_MAX = 60_000
-/** Ends it when nobody holds the other end of its input: also when the tests are killed. */
+/** Stops it when its standard input is closed, even if the tests are killed. */
 const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -TERM $server; wait $server'
 
-/** Runs `promtool`; what it says where it is not content is thrown. */
+/** Runs `promtool` and throws its output if it fails. */
 export function promtool(...args: readonly string[]): string {
   try {
     return execFileSync(join(folderOf(NEEDED), 'promtool'), args, { encoding: 'utf8', stdio: 'pipe' })
@@ -25,14 +25,14 @@ export function promtool(...args: readonly string[]): string {
   }
 }
 
-/** A Prometheus of the tests' own, which scrapes one server with the rules and the settings of `deploy/`. */
+/** A Prometheus for the tests, which scrapes one server with the rules and the settings of `deploy/`. */
 export interface Prometheus {
-  /** What its API answers with. */
+  /** The answer of its API. */
   api(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>
   stop(): Promise<void>
 }
 
-/** Starts one as `deploy/prometheus` has it, but for where to scrape, and more often. */
+/** Starts one with the settings of `deploy/prometheus`, but another target and a shorter interval. */
 export async function startPrometheus(target: URL, key: string): Promise<Prometheus> {
   const folder = ownFolder('prometheus')
   const keyFile = join(folder, 'wakeful.key')

@@ -35,7 +35,7 @@ class Reader {
     return this.#lines[0]
   }
 
-  /** What stands at this indent: a list, a map, or a scalar alone. */
+  /** The value at this indent: a list, a map, or a single scalar. */
   block(indent: number): Yaml {
     const { next } = this
     if (next === undefined || next.indent < indent) return null
@@ -50,7 +50,7 @@ class Reader {
     while (this.next?.indent === indent && this.next.text.startsWith('-')) {
       const { number, text } = this.#lines.shift()!
       const rest = text.slice(1).trimStart()
-      // What follows the dash is a block of its own, as deep as it stands.
+      // What follows the dash is a nested block at that column.
       if (rest !== '') this.#lines.unshift({ number, indent: indent + text.length - rest.length, text: rest })
       items.push(this.block(indent + 1))
     }

@@ -13,7 +13,7 @@ import { World } from './world.ts'
 
 /** The long form is `npm run test:interleave`. */
 const SCHEDULES = 6
-/** One in so many pairs of operations is drawn, because there are hundreds. */
+/** One in this many pairs of operations is drawn, because there are hundreds. */
 const PAIRS_DRAWN = 16
 /**
  * After this time, on a busy machine, the remaining scenarios run only in both serial orders, which may be the same.

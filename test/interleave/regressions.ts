@@ -33,22 +33,22 @@ export const regressions: readonly Regression[] = [
     schedule: 'two*6,one',
   },
   {
-    name: 'a set whose commit loses its answer is found by its own process without a beat',
+    name: 'a set whose commit loses its answer is found by its own process without a heartbeat',
     scenario: 'own set whose commit loses its answer | claim',
     schedule: 'one*6,one2',
   },
   {
-    name: 'an alarm whose target operations to another pool is found there without a beat',
+    name: 'an alarm whose target moves to another pool is found there without a heartbeat',
     scenario: 'target moved to another pool | claim by its lease holder',
     schedule: '',
   },
   {
-    name: 'what was set while a shard was another’s is found when the shard comes back',
+    name: 'what another process set in a shard is found when the shard is reacquired',
     scenario: 'a shard is reacquired: set by the interim lease holder | claim by the former one',
     schedule: '',
   },
   {
-    name: 'an owner whose lease has ended tells of what it sets',
+    name: 'a process whose lease has ended sends notices of what it sets',
     scenario: 'set by a process whose lease has ended | takeover and claim',
     schedule: '',
   },

@@ -88,7 +88,7 @@ describe('the life of an alarm', () => {
     expect(sent).toHaveLength(3)
   })
 
-  it('times out when nobody reports within five minutes, and a late report still counts', async () => {
+  it('times out without a report within five minutes, and a late report still counts', async () => {
     const { wakeful, clock } = bench
     const { id } = await wakeful.set('in 1 minute', report)
     await clock.advance('5m59s')
@@ -151,7 +151,7 @@ describe('queries', () => {
     expect(await wakeful.failed({ limit: 1 })).toHaveLength(1)
   })
 
-  it('lists what is pending by when it is due, with the offset', async () => {
+  it('lists pending alarms by due time, with the offset', async () => {
     const { wakeful, clock } = bench
     await wakeful.set('in 2 hours', { target: 'pushover', label: 'second' })
     await wakeful.set('in 1 hour', { target: 'pushover', label: 'first' })
@@ -196,7 +196,7 @@ describe('cancel, reset, parse, restart', () => {
     expect(await wakeful.stats()).toMatchObject({ total: 3, pending: 0, cancelled: 3 })
   })
 
-  it('parses without scheduling, and says what it does not understand', async () => {
+  it('parses without scheduling, and explains what it does not understand', async () => {
     const { wakeful } = bench
     expect(wakeful.parse('next friday at 3pm', 'America/New_York').instant?.toISOString()).toBe(
       '2026-03-06T20:00:00.000Z',

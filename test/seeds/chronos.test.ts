@@ -55,7 +55,7 @@ describe('CreateAlarm', () => {
     })
   })
 
-  it('answers the same key of the same owner with the alarm that is there, also to callers of one moment', async () => {
+  it('returns the existing alarm for the same key of the same owner, also to concurrent callers', async () => {
     const [one, two] = [agent(await chronos(), ANN), agent(await chronos(), ANN)]
     const post = (store: typeof one) => store.set({ delay: '1h' }, { target: 'wake', idempotencyKey: 'k-1' })
     const answers = await Promise.all([post(one), post(two), post(one), post(two)])
@@ -70,7 +70,7 @@ describe('CreateAlarm', () => {
 })
 
 describe('ListAlarms, GetAlarm, CancelAlarm', () => {
-  it('are the owner’s alone; newest first, 500 at most; unknown and not-yours are one', async () => {
+  it('are restricted to the owner; newest first, 500 at most; unknown and foreign ids give the same error', async () => {
     const wakeful = await chronos()
     const [bob, carl] = [agent(wakeful, BOB), agent(wakeful, `${BOB}-carl`)]
     await carl.setMany(Array.from({ length: 501 }, () => ({ when: { delay: '1h' }, target: 'wake' })))
@@ -94,7 +94,7 @@ describe('ListAlarms, GetAlarm, CancelAlarm', () => {
 })
 
 describe('ClaimDue, MarkFired', () => {
-  it('claims what is due once, by however many workers; fired is kept', async () => {
+  it('claims due alarms once, with any number of workers, and keeps fired ones', async () => {
     const woken: string[] = []
     const wake = (fire: Fire) => void woken.push(fire.alarm.id)
     const workers = [await chronos(wake), await chronos(wake), await chronos(wake)]
@@ -119,7 +119,7 @@ describe('ClaimDue, MarkFired', () => {
 })
 
 describe('Reschedule, RescheduleAfterFailure', () => {
-  it('a cron alarm stays active and goes on, also past wakes that fail for good', async () => {
+  it('a cron alarm stays active and continues, also after wakes that fail for good', async () => {
     const fires: Fire[] = []
     const wakeful = await chronos((fire) => {
       fires.push(fire)

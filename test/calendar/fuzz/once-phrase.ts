@@ -49,12 +49,12 @@ function time(random: Random): string {
 
 function amount(random: Random): string {
   const one = () => `${pick(random, ['a', 'two', '3', '45', '1.5', '90'])} ${pick(random, UNITS)}`
-  const said = random.weighted<() => string>([
+  const duration = random.weighted<() => string>([
     [4, one],
     [1, () => `${one()} and ${one()}`],
     [1, () => pick(random, ['half an hour', '1h30m', '90m', '2d4h'])],
   ])()
-  return random.chance(0.7) ? `in ${said}` : `${said} from now`
+  return random.chance(0.7) ? `in ${duration}` : `${duration} from now`
 }
 
 /** Generates phrases for one instant. */
@@ -100,18 +100,18 @@ export const oncePhrase: Subject<string, Parsed> = {
 function assertDay(text: string, at: number, notes: readonly string[], { timezone }: FuzzContext): void {
   const local = new Date(localOf(timezone, at))
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate()]
-  const shown = `${year}-${month}-${day}`
+  const date = `${year}-${month}-${day}`
   const skipped = notes.some((note) => note.includes('does not exist'))
   const words = text.toLowerCase()
-  const said = dayIn(words)
-  if (said !== null) {
-    if (!isDate(said.year ?? year, said.month, said.day)) throw new Bogus('there is no such day')
-    const same = said.day === day && said.month === month && (said.year ?? year) === year
-    if (!same && !skipped) throw new Bogus(`it falls on ${shown}`)
+  const named = dayIn(words)
+  if (named !== null) {
+    if (!isDate(named.year ?? year, named.month, named.day)) throw new Bogus('there is no such day')
+    const same = named.day === day && named.month === month && (named.year ?? year) === year
+    if (!same && !skipped) throw new Bogus(`it falls on ${date}`)
   }
   const weekday = new RegExp(`\\b(${WEEKDAYS.join('|')})\\b`).exec(words)?.[1]
   const falls = WEEKDAYS[(local.getUTCDay() + 6) % 7]
-  if (weekday !== undefined && weekday !== falls && !skipped) throw new Bogus(`${shown} is a ${falls}`)
+  if (weekday !== undefined && weekday !== falls && !skipped) throw new Bogus(`${date} is a ${falls}`)
 }
 
 interface NamedDay {

@@ -84,14 +84,15 @@ export const recurringPhrase: Subject<string, RecurringPhrase | null> = {
 
 /** Checks that the canonical form gives the same rule. */
 function assertWording(phrase: RecurringPhrase, context: FuzzContext): void {
-  const shown = ({ notes: _notes, ...rest }: RecurringPhrase) => JSON.stringify(rest)
+  const ruleText = ({ notes: _notes, ...rest }: RecurringPhrase) => JSON.stringify(rest)
   let again: string
   try {
-    again = shown(parseRecurring(phrase.canonical, context)!)
+    again = ruleText(parseRecurring(phrase.canonical, context)!)
   } catch (cause) {
     throw new Bogus(`it is read as '${phrase.canonical}', which is not understood`, { cause })
   }
-  if (again !== shown(phrase)) throw new Bogus(`it reads as ${shown(phrase)}, and its wording as ${again}`)
+  if (again !== ruleText(phrase))
+    throw new Bogus(`it reads as ${ruleText(phrase)}, and its wording as ${again}`)
 }
 
 /** Checks that the rule fires, unless the bounds of the phrase leave nothing. */

@@ -93,5 +93,5 @@ export const when: Subject<unknown, ReadRule> = {
       [1, () => textFrom(random, pick(random, [ONCE, RECURRING, ISO, DURATION]))],
     ])(),
   read: (input, context) => readRule(input as When, context),
-  check: (_given, answer, context) => assertRule(answer, context),
+  check: (_input, answer, context) => assertRule(answer, context),
 }

@@ -256,13 +256,13 @@ function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready 
   const timers = timersOf(database, row.alarm)
   const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
-  let verdict: Decision = request.triage(found)
-  if (verdict.kind === 'lookup') verdict = request.triage({ ...found, others: timers })
-  if (verdict.kind === 'lookup')
+  let decision: Decision = request.triage(found)
+  if (decision.kind === 'lookup') decision = request.triage({ ...found, others: timers })
+  if (decision.kind === 'lookup')
     throw new WakefulError('internal', { detail: 'no decision could be made about it' })
-  if (verdict.change !== undefined) apply(writes, alarm, timers, verdict.change, context)
-  if (verdict.kind === 'pass') return 'passed'
-  return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
+  if (decision.change !== undefined) apply(writes, alarm, timers, decision.change, context)
+  if (decision.kind === 'pass') return 'passed'
+  return decision.kind === 'fire' ? { alarm, timer: decision.timer } : null
 }
 
 /** Records the batch as in flight, one row per shard. */

@@ -17,9 +17,9 @@ function setUp() {
   const clock = new SteppedClock()
   const database = new SimulatedDatabase({ now: () => clock.now() })
   const breaks: Break[] = []
-  const gates = new Map<string, () => Promise<void>>()
+  const barriers = new Map<string, () => Promise<void>>()
   const wire: Wire = async (_, name, run) => {
-    await gates.get(name)?.()
+    await barriers.get(name)?.()
     const [next] = breaks
     if (next?.statement !== name) return run()
     breaks.shift()
@@ -34,7 +34,7 @@ function setUp() {
     throw new Error(reason)
   }
   const bench = new Harness({ store, peer: '', transact: true }, clock, skip)
-  return { bench, store, peer, breaks, gates, database }
+  return { bench, store, peer, breaks, barriers, database }
 }
 
 async function flying(bench: Harness): Promise<ClaimedTimer> {
@@ -158,42 +158,42 @@ describe('an open transaction', () => {
   })
 
   it('that does not commit for long is ended by a takeover, and its commit is rejected (fenced)', async () => {
-    const { bench, store, peer, gates } = setUp()
+    const { bench, store, peer, barriers } = setUp()
     const { lease, alarm, timer } = await flying(bench)
-    const gate = holdBack(gates, 'transact.commit')
+    const barrier = blockAt(barriers, 'transact.commit')
     const work = async () => ({ lease, alarm, timer, delivery: bench.delivery('delivered') })
     const transacted = store.transact(lease, work, bench.context)
-    await gate.reached
+    await barrier.reached
     bench.clock.step(store.leaseMs)
     expect(await peer.heartbeat('two', ['app'], bench.context())).toHaveLength(1)
-    gate.go()
+    barrier.go()
     await expect(transacted).rejects.toMatchObject(LOST)
     expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
   })
 
   it('of a handler whose lease holder seems dead is ended by a takeover, which waits for nothing', async () => {
-    const { bench, store, peer, gates } = setUp()
+    const { bench, store, peer, barriers } = setUp()
     const { lease, alarm, timer } = await flying(bench)
-    const gate = holdBack(gates, 'transact.settle')
+    const barrier = blockAt(barriers, 'transact.settle')
     const work = async (tx: unknown) => {
       await store.set([bench.request({ delay: '1h' }, { key: 'k' })], bench.context(), tx)
       return { lease, alarm, timer, delivery: bench.delivery('delivered') }
     }
     const transacted = store.transact(lease, work, bench.context)
-    await gate.reached
+    await barrier.reached
     bench.clock.step(store.leaseMs)
     await peer.heartbeat('two', ['app'], bench.context())
     const [answer] = await peer.set([bench.request({ delay: '2h' }, { key: 'k' })], bench.context())
     expect(answer!.outcome).toBe('created')
-    gate.go()
+    barrier.go()
     await expect(transacted).rejects.toMatchObject(LOST)
   })
 })
 
 /** Holds back the next statement of this name until it is let go. */
-function holdBack(gates: Map<string, () => Promise<void>>, statement: string) {
+function blockAt(barriers: Map<string, () => Promise<void>>, statement: string) {
   const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  gates.set(statement, () => {
+  barriers.set(statement, () => {
     reached.resolve()
     return gone.promise
   })

@@ -15,7 +15,7 @@ export function putWake(database: SimulatedDatabase, wake: NewWake, max: number)
   if (tables.inboxNames.get(scopedName(wake, wake.occurrenceId)) !== undefined) return
   if (tables.inboxOfOwner.in(scopedName(wake)).length >= max) throw inboxFull(wake, max)
   const seq = database.next('inbox')
-  tables.inbox.put(seq, { ...wake, seq, tries: 0, heldUntil: 0 })
+  tables.inbox.put(seq, { ...wake, seq, tries: 0, claimedUntil: 0 })
 }
 
 /** Claims the oldest unclaimed wakes. */
@@ -28,10 +28,10 @@ export function claimWakes(
   const free = tables.inboxOfOwner
     .in(scopedName(scope))
     .map(({ key }) => tables.inbox.get(key)!)
-    .filter(({ heldUntil }) => heldUntil <= now)
+    .filter(({ claimedUntil }) => claimedUntil <= now)
     .filter(({ body }) => page.add(utf8Length(body)))
   return free.map((row) => {
-    const claimed = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
+    const claimed = { ...row, tries: row.tries + 1, claimedUntil: now + holdMs }
     tables.inbox.put(row.seq, claimed)
     return wakeOf(claimed)
   })
@@ -63,6 +63,6 @@ export function pruneWakes({ tables }: SimulatedDatabase, arrivedBefore: number,
   return old.length
 }
 
-function wakeOf({ seq: _seq, heldUntil: _heldUntil, ...wake }: InboxRow): InboxWake {
+function wakeOf({ seq: _seq, claimedUntil: _claimedUntil, ...wake }: InboxRow): InboxWake {
   return wake
 }

@@ -28,7 +28,7 @@ export function releaseWaiting(
 }
 
 /** The target names of paused timers in these shards. */
-export function heldTargets(
+export function pausedTargets(
   { tables }: SimulatedDatabase,
   leases: readonly Lease[],
   limit: number,

@@ -30,7 +30,7 @@ import { editSelected, reviewSelected, select } from './edits.ts'
 import { SimulatedLeaseStatements } from './leases.ts'
 import { SimulatedListening, SteppingClock, timersOf, watchLog } from './listening.ts'
 import { SimulatedRecords } from './records.ts'
-import { heldTargets, releaseWaiting } from './releases.ts'
+import { pausedTargets, releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
 import { OpenTransaction } from './transaction.ts'
@@ -199,7 +199,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
-    return this.connection.send('held_targets', () => heldTargets(this.database, leases, limit))
+    return this.connection.send('held_targets', () => pausedTargets(this.database, leases, limit))
   }
 
   review(

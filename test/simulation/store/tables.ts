@@ -44,7 +44,7 @@ export interface CalendarRow {
 }
 
 /** A wake, and until when its claim lasts. */
-export type InboxRow = InboxWake & { readonly seq: Serial; readonly heldUntil: number }
+export type InboxRow = InboxWake & { readonly seq: Serial; readonly claimedUntil: number }
 
 /** A row of the log. Its alarm's id and key are looked up on reading. */
 export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: Serial | null }
