@@ -91,6 +91,7 @@ export {
   type LifecycleEvent,
   type NewTimer,
   NO_CALENDARS,
+  NO_OUTCOME,
   namedBy,
   newSnapshot,
   next,

@@ -1,5 +1,5 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
-import { TIMER_COLUMNS, type Values } from '../../index.ts'
+import { alarmSeqOf, quarantineOf, TIMER_COLUMNS, type Values } from '../../index.ts'
 import * as sql from '../sql/index.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -16,13 +16,13 @@ export async function quarantine(
   context: Context,
 ): Promise<void> {
   if (damaged.length === 0) return
-  const seqs = damaged.map(({ row }) => of(row, 'alarm'))
+  const seqs = damaged.map(({ row }) => alarmSeqOf(row))
   const scopes = new Map(
     (await batch.session.rows(sql.alarmScopes, seqs)).map((row) => [row[0] as Serial, row as ScopeValues]),
   )
   for (const { row, reason } of damaged) {
-    const seq = of(row, 'alarm')
-    batch.writes.removeTimer(of(row, 'id'))
+    const seq = alarmSeqOf(row)
+    batch.writes.removeTimer(row[TIMER_COLUMNS.indexOf('id')] as Serial)
     const scope = scopes.get(seq)
     // An alarm ends once, however many of its timers are damaged.
     scopes.delete(seq)
@@ -35,33 +35,9 @@ type ScopeValues = [Serial, string, string, string, string]
 function fail(batch: WriteBatch, row: Values, scope: ScopeValues, reason: string, context: Context): void {
   const { writes } = batch
   const [seq, tenant, owner, target, kind] = scope
-  const attempt = of(row, 'attempt')
-  const error = `quarantined: ${reason}`
+  const { outcome, event, tally } = quarantineOf({ seq, tenant, owner, kind }, row, reason, context)
   writes.removeTimersOf(seq)
-  writes.putOutcome(
-    { seq, tenant, owner, target: { name: target } },
-    {
-      status: 'failed',
-      startedAt: null,
-      lastFiredAt: null,
-      completedAt: context.now,
-      durationMs: null,
-      result: `FAILED: ${error} (after ${attempt} attempts)`,
-      lastError: error,
-      failureCount: attempt,
-      attempts: attempt,
-    },
-  )
-  const occurrence = `${of(row, 'generation')}-${of(row, 'scheduled_for')}`
-  const names = [context.newId(), tenant, owner, 'alarm.failed', 'caused', seq, occurrence, null, null]
-  writes.addEventRow([...names, context.now, JSON.stringify({ error, attempts: attempt })])
-  const isAwaiting = kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
-  writes.tallies.add(
-    { tenant, owner },
-    { from: isAwaiting ? 'fired' : 'pending', to: 'failed', durationMs: null },
-  )
-}
-
-function of(row: Values, column: (typeof TIMER_COLUMNS)[number]): number {
-  return row[TIMER_COLUMNS.indexOf(column)] as number
+  writes.putOutcome({ seq, tenant, owner, target: { name: target } }, outcome)
+  writes.addEventRow(event)
+  writes.tallies.add({ tenant, owner }, tally)
 }

@@ -29,10 +29,8 @@ export function isKeyed({ alarm }: SetRequest): boolean {
 
 /** Writes new alarms that can match no other: one statement, however many. */
 export async function setNew(batch: WriteBatch, requests: readonly SetRequest[]): Promise<SetResult[]> {
-  await assertCalendars(
-    batch.session,
-    requests.map(({ alarm }) => alarm),
-  )
+  const recurring = requests.flatMap(({ alarm }) => (alarm.rule.kind === 'once' ? [] : alarm))
+  if (recurring.length > 0) await assertCalendars(batch.session, recurring)
   // Not flushed here: together with the tallies it is one statement, and that is the whole transaction.
   for (const { alarm, timer } of requests) batch.writes.insertAlarm(alarm, timer)
   return requests.map(createdAnswer)

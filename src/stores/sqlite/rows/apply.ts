@@ -132,7 +132,11 @@ export function retarget(write: WriteContext, alarm: StoredAlarm): void {
 }
 
 /** Writes or replaces the alarm's outcome. */
-export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcome): void {
+export function putOutcome(
+  session: Session,
+  alarm: Pick<StoredAlarm, 'seq' | 'tenant' | 'owner'> & { readonly target: { readonly name: string } },
+  outcome: Outcome,
+): void {
   session.run(
     sql.putOutcome,
     alarm.seq,

@@ -1,15 +1,15 @@
+import type { Serial } from '../../../alarm/index.ts'
 import { errorText } from '../../../error.ts'
-import { Tallies, TIMER_COLUMNS, type Values } from '../../index.ts'
+import { alarmSeqOf, quarantineOf, Tallies, TIMER_COLUMNS, type Values } from '../../index.ts'
 import { isStoreError } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
-import type { WriteContext } from './apply.ts'
+import { putOutcome, type WriteContext } from './apply.ts'
 
 /** Ends an alarm whose row cannot be read as `failed`, with the reason, so that the rest of the batch continues. */
 export function quarantine(write: WriteContext, row: Values, reason: string): void {
   const { session, context } = write
-  const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
-  const seq = of('alarm')
-  session.run(sql.removeTimer, of('id'))
+  const seq = alarmSeqOf(row)
+  session.run(sql.removeTimer, row[TIMER_COLUMNS.indexOf('id')] as Serial)
   const alarm = session.get<{ tenant: string; owner: string; target: string; kind: string }>(
     sql.alarmScope,
     seq,
@@ -17,44 +17,10 @@ export function quarantine(write: WriteContext, row: Values, reason: string): vo
   if (alarm === undefined) return
   const { tenant, owner, target } = alarm
   session.run(sql.removeTimersOfAlarm, tenant, owner, seq)
-  const error = `quarantined: ${reason}`
-  const result = `FAILED: ${error} (after ${of('attempt')} attempts)`
-  const attempt = of('attempt')
-  session.run(
-    sql.putOutcome,
-    seq,
-    tenant,
-    owner,
-    target,
-    'failed',
-    null,
-    null,
-    context.now,
-    null,
-    result,
-    error,
-    attempt,
-    attempt,
-  )
-  const data = JSON.stringify({ error, attempts: attempt })
-  const occurrence = `${of('generation')}-${of('scheduled_for')}`
-  session.run(
-    sql.insertEvent,
-    context.newId(),
-    tenant,
-    owner,
-    'alarm.failed',
-    'caused',
-    seq,
-    occurrence,
-    null,
-    null,
-    context.now,
-    data,
-  )
-  const isAwaiting = alarm.kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
-  const from = isAwaiting ? 'fired' : 'pending'
-  write.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
+  const { outcome, event, tally } = quarantineOf({ ...alarm, seq }, row, reason, context)
+  putOutcome(session, { seq, tenant, owner, target: { name: target } }, outcome)
+  session.run(sql.insertEvent, ...event)
+  write.tallies.add(alarm, tally)
 }
 
 /**

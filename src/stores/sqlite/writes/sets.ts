@@ -22,7 +22,7 @@ function setOne(write: WriteContext, request: SetRequest): SetResult {
     const first = alarmNamed(session, alarm, { idempotencyKey: alarm.idempotencyKey })
     if (first !== undefined) return { outcome: 'deduped', snapshot: snapshotOf(session, first) }
   }
-  assertCalendars(session, alarm)
+  if (alarm.rule.kind !== 'once') assertCalendars(session, alarm)
   const known = alarm.key === null ? undefined : alarmNamed(session, alarm, { key: alarm.key })
   if (known !== undefined) return setAgain(write, known, request)
   const stored = insertAlarm(write, alarm, request.timer)
