@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
-import type { Clock, HolidayCalendar } from '../../time/index.ts'
+import type { HolidayCalendar } from '../../time/index.ts'
 import type {
-  ChangeKind,
-  Claimed,
-  ClaimRequest,
   CountOption,
   Decide,
   EditResult,
   InFlightBatch,
-  InFlightTimers,
   Lease,
   NewCalendar,
   PortableLine,
@@ -74,7 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 
 /** The store in a PostgreSQL database, for many processes, each of which owns some shards. */
 export class PostgresStore extends PostgresRecords implements Store {
-  readonly #protocol: ShardedProtocol
+  protected readonly protocol: ShardedProtocol
   readonly #context: StoreContext
   readonly #writers: Writers
   readonly #userTransactions: UserTransactions
@@ -85,15 +81,15 @@ export class PostgresStore extends PostgresRecords implements Store {
     const { session } = database
     const shards = new ShardMap(database, shardsPerPool)
     const channel = `wakeful_${database.schema}`
-    const moment = () => this.#protocol.moment
+    const moment = () => this.protocol.moment
     const write = <T>(work: (batch: WriteBatch) => Promise<T>) => this.#write(work)
     this.#context = {
       shards,
       channel,
       moment,
-      noticeFor: (wakes, isUserTransaction) => this.#protocol.noticeFor(wakes, isUserTransaction),
+      noticeFor: (wakes, isUserTransaction) => this.protocol.noticeFor(wakes, isUserTransaction),
     }
-    this.#protocol = new ShardedProtocol(options, {
+    this.protocol = new ShardedProtocol(options, {
       leases: new PostgresLeaseStatements({ session, shards, channel, moment, write }),
       claims: new PostgresClaimStatements(database, write),
       listening: new PostgresListening({
@@ -105,31 +101,11 @@ export class PostgresStore extends PostgresRecords implements Store {
       readClock: async () => ((await session.row(sql.clockNowUs))![0] as number) / 1000,
       watchLog: (onGrown) => watchLog(database, onGrown),
       sender: randomUUID(),
-      onCalendarsChanged: () => this.#rereadCalendars(),
+      onCalendarsChanged: () => this.rereadCalendars(),
     })
-    this.#writers = new Writers(database, shards, this.#protocol.nextWakes, write)
+    this.#writers = new Writers(database, shards, this.protocol.nextWakes, write)
     this.#userTransactions = new UserTransactions(database)
     this.#growth = new Growth(database)
-  }
-
-  get leaseMs(): number {
-    return this.#protocol.leaseMs
-  }
-
-  get heartbeatMs(): number {
-    return this.#protocol.heartbeatMs
-  }
-
-  /** The time by which alarms fire: the database's, as measured by this process. */
-  get clock(): Clock {
-    return this.#protocol.clock
-  }
-
-  /** Measures the clock and reads the calendars, before anything else. */
-  async open(): Promise<this> {
-    await this.#protocol.open()
-    await this.readCalendars()
-    return this
   }
 
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
@@ -158,18 +134,6 @@ export class PostgresStore extends PostgresRecords implements Store {
     return edited as Promise<EditResult<A>>
   }
 
-  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.guard(() => this.#protocol.heartbeat(process, pools, context))
-  }
-
-  releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.guard(() => this.#protocol.releaseLeases(leases))
-  }
-
-  claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    return this.guard(() => this.#protocol.claim(leases, request))
-  }
-
   settle(
     settlements: readonly Settlement[],
     batches: readonly InFlightBatch[],
@@ -183,7 +147,7 @@ export class PostgresStore extends PostgresRecords implements Store {
           return this.#settleCarefully(outcomes, thrown)
         },
       )
-      this.#protocol.acknowledged(batches)
+      this.protocol.acknowledged(batches)
       return settled
     })
   }
@@ -206,7 +170,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const released = await releaseWaiting(this.database.session, leases, which, now, limit)
-      if (released > 0) this.#protocol.nextWakes.clear()
+      if (released > 0) this.protocol.nextWakes.clear()
       return released
     })
   }
@@ -241,21 +205,12 @@ export class PostgresStore extends PostgresRecords implements Store {
     return exportLines(this.database, this.clock.now())
   }
 
-  onChange(listener: (change: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
-    this.database.assertOpen()
-    return this.#protocol.onChange(listener, about)
-  }
-
-  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
-    return this.guard(() => this.#protocol.nextWakeAt(leases, inFlight))
-  }
-
   shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
-    return this.guard(() => readShards(this.database, this.#protocol.moment, counts, pools))
+    return this.guard(() => readShards(this.database, this.protocol.moment, counts, pools))
   }
 
   async close(): Promise<void> {
-    await this.#protocol.close(() => this.#writers.settled())
+    await this.protocol.close(() => this.#writers.settled())
     await this.database.close()
   }
 
@@ -303,12 +258,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   readonly #noteWrites = ({ writes }: WriteBatch): void => {
-    this.#protocol.noteWakes(writes.wakes)
+    this.protocol.noteWakes(writes.wakes)
     this.#growth.note(writes.rows)
-  }
-
-  /** Decisions compare the versions of calendars, so a late read here only makes a preview old. */
-  #rereadCalendars(): void {
-    void this.readCalendars().catch(() => {})
   }
 }

@@ -15,4 +15,5 @@ export type { ListenCallbacks, ListenConnection, ListenStatements } from './list
 export { lowerTo, NextWakeCache, type NextWakes } from './next-wake-cache.ts'
 export { CALENDARS_NOTICE, SHARDS_NOTICE } from './notices.ts'
 export { type ShardedOptions, ShardedProtocol } from './protocol.ts'
+export { ShardedStore } from './store.ts'
 export { realTimers, type Timers, wait } from './timers.ts'

@@ -12,6 +12,7 @@ import type {
   StoreReads,
 } from '../../../src/stores/index.ts'
 import type { AlarmName } from '../../../src/stores/postgres/rows/snapshots.ts'
+import { ShardedStore } from '../../../src/stores/sharded/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { allCalendars, unreviewed } from './calendars.ts'
 import type { Connection } from './connection.ts'
@@ -24,19 +25,26 @@ import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
 
 /** The reads of a simulated store, one statement each. */
-export abstract class SimulatedReads implements Omit<StoreReads, 'nextWakeAt'> {
-  abstract readonly leaseMs: number
-  abstract readonly heartbeatMs: number
+export abstract class SimulatedReads extends ShardedStore implements StoreReads {
   protected readonly connection: Connection
   /** This process's cached calendars. */
   #calendars: readonly CalendarRow[] = []
 
   constructor(connection: Connection) {
+    super()
     this.connection = connection
   }
 
   protected get database(): SimulatedDatabase {
     return this.connection.database
+  }
+
+  protected guard<T>(call: () => Promise<T>): Promise<T> {
+    return call()
+  }
+
+  protected assertOpen(): void {
+    this.connection.assertOpen()
   }
 
   get(scope: Scope, by: AlarmName): Promise<Snapshot | null> {

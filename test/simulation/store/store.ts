@@ -1,13 +1,9 @@
 import type { Change, Context, Scope, Snapshot } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type {
-  ChangeKind,
-  Claimed,
-  ClaimRequest,
   Decide,
   EditResult,
   InFlightBatch,
-  InFlightTimers,
   Lease,
   NewCalendar,
   ReviewFilter,
@@ -60,13 +56,13 @@ const SETTLING_MS_MAX = 4_000
  * shards.
  */
 export class SimulatedStore extends SimulatedRecords implements Store {
-  readonly #protocol: ShardedProtocol
+  protected readonly protocol: ShardedProtocol
 
   constructor(options: SimulatedStoreOptions) {
     super(new Connection(options.database, options.process, options.wire ?? openWire, options.clock))
     const { connection, database } = this
     const timers = timersOf(options.clock)
-    this.#protocol = new ShardedProtocol(
+    this.protocol = new ShardedProtocol(
       { ...options, timers },
       {
         leases: new SimulatedLeaseStatements(connection, (...commit) => this.#commitLeases(...commit)),
@@ -77,30 +73,10 @@ export class SimulatedStore extends SimulatedRecords implements Store {
         readClock: () => connection.send('clock', () => database.now()),
         watchLog: (onGrown) => watchLog(connection, timers, onGrown),
         sender: connection.process,
-        onCalendarsChanged: () => void this.readCalendars().catch(() => {}),
+        onCalendarsChanged: () => this.rereadCalendars(),
         makeClock: (...made) => new SteppingClock(...made),
       },
     )
-  }
-
-  get leaseMs(): number {
-    return this.#protocol.leaseMs
-  }
-
-  get heartbeatMs(): number {
-    return this.#protocol.heartbeatMs
-  }
-
-  /** The clock by which alarms fire. */
-  get clock(): Clock {
-    return this.#protocol.clock
-  }
-
-  /** Samples the clock and reads the calendars. Call it first. */
-  async open(): Promise<this> {
-    await this.#protocol.open()
-    await this.readCalendars()
-    return this
   }
 
   async set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
@@ -122,18 +98,6 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#write('edit.commit', context, (batch) => editSelected(batch, selection, decide), open)
   }
 
-  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.#protocol.heartbeat(process, pools, context)
-  }
-
-  releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.#protocol.releaseLeases(leases)
-  }
-
-  claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    return this.#protocol.claim(leases, request)
-  }
-
   async settle(
     settlements: readonly Settlement[],
     acknowledged: readonly InFlightBatch[],
@@ -142,7 +106,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const settled = await this.#write('settle', context, (batch) =>
       settleAll(batch, settlements, acknowledged),
     )
-    this.#protocol.acknowledged(acknowledged)
+    this.protocol.acknowledged(acknowledged)
     return settled
   }
 
@@ -194,7 +158,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   ): Promise<number> {
     const release = () => releaseWaiting(this.database, leases, which, now, limit)
     const released = await this.atomic('release_waiting', release)
-    if (released > 0) this.#protocol.nextWakes.clear()
+    if (released > 0) this.protocol.nextWakes.clear()
     return released
   }
 
@@ -218,18 +182,9 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#editCalendars('remove_calendar', () => removeCalendar(this.database, tenant, name))
   }
 
-  onChange(listener: (change: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
-    this.connection.assertOpen()
-    return this.#protocol.onChange(listener, about)
-  }
-
-  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
-    return this.#protocol.nextWakeAt(leases, inFlight)
-  }
-
   async close(): Promise<void> {
     if (this.connection.isClosed) return
-    await this.#protocol.close()
+    await this.protocol.close()
     this.connection.close()
     this.database.cutOff(this.connection.process)
   }
@@ -260,7 +215,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       return await connection.send(name, run, tx, lockMsMax)
     } finally {
       // Also if the answer is lost: the statement may have run.
-      if (tx === undefined) this.#protocol.noteWakes(writes.wakes)
+      if (tx === undefined) this.protocol.noteWakes(writes.wakes)
     }
   }
 
@@ -271,7 +226,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
         this.#notify(tx.wakes, true)
       })
     } finally {
-      this.#protocol.noteWakes(tx.wakes)
+      this.protocol.noteWakes(tx.wakes)
     }
   }
 
@@ -288,7 +243,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
         tx,
       )
     } finally {
-      this.#protocol.noteWakes(tx.wakes)
+      this.protocol.noteWakes(tx.wakes)
     }
   }
 
@@ -305,7 +260,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
 
   /** Notifies other processes of timers due before their next heartbeat, and of new log records. */
   #notify(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): void {
-    const notice = this.#protocol.noticeFor(wakes, isUserTransaction)
+    const notice = this.protocol.noticeFor(wakes, isUserTransaction)
     if (notice !== null) this.database.notify(notice)
     this.database.logGrown()
   }

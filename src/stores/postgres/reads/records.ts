@@ -15,6 +15,7 @@ import {
   type UserEvent,
   type WakeRequest,
 } from '../../index.ts'
+import { ShardedStore } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import { alarmNamed, calendarCacheOf, readSnapshots, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -30,12 +31,13 @@ import { prune } from './prune.ts'
 const READ_ONLY = "SELECT current_setting('transaction_read_only')"
 
 /** The reads of the store, and the writes that concern no timer: documents, inboxes, `meta`, the log. */
-export class PostgresRecords {
+export abstract class PostgresRecords extends ShardedStore {
   protected readonly database: Database
   readonly #horizon: LogHorizon
   readonly #gets: Gets
 
   constructor(database: Database) {
+    super()
     this.database = database
     this.#horizon = new LogHorizon(database)
     this.#gets = new Gets(database)
@@ -178,10 +180,14 @@ export class PostgresRecords {
     return this.guard(() => prune(this.database, endedBefore, limit))
   }
 
+  protected assertOpen(): void {
+    this.database.assertOpen()
+  }
+
   /** Runs work; turns PostgreSQL's errors into ours. */
   protected async guard<T>(work: () => Promise<T>): Promise<T> {
     try {
-      this.database.assertOpen()
+      this.assertOpen()
       return await work()
     } catch (thrown) {
       throw this.database.failure(thrown)
