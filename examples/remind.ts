@@ -13,7 +13,7 @@ const alarm = await wakeful.set('in 1 second', {
 })
 console.log(`${alarm.id} fires at ${alarm.nextFireAt?.toISOString()}`)
 
-// A program that goes on living can leave this out.
+// Only needed here, so that the script waits and then exits. A long-running program leaves this out.
 for await (const { type } of wakeful.events({ follow: true, alarmId: alarm.id }))
   if (type === 'alarm.fired') break
 await wakeful.close()
