@@ -52,7 +52,7 @@ export interface OwnEventGiven {
 /** One of many to set. */
 export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
 
-/** What an edit says of the version it was made from. */
+/** The version that an edit is based on. */
 export interface SeenOptions {
   /** The `updatedAt` the caller saw: the edit is refused (`conflict`) when it is no longer the newest. */
   readonly updatedAt?: Date | string
@@ -62,7 +62,7 @@ export interface SeenOptions {
 export interface ListOptions extends FieldFilters {
   readonly status?: Status | 'pending'
   readonly target?: string
-  /** Words to look for in label, message, key and subject. */
+  /** Words to search for in label, message, key and subject. */
   readonly q?: string
   /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
   readonly since?: When
@@ -83,16 +83,19 @@ export interface HistoryOptions {
   readonly limit?: number
 }
 
-/** Which page of what came of alarms. */
+/** Which page of the history. */
 export type HistoryPageOptions = HistoryOptions & { readonly cursor?: string }
 
-/** Which page of what failed. */
+/** Which page of the failed alarms. */
 export interface FailedPageOptions {
   readonly limit?: number
   readonly cursor?: string
 }
 
-/** A page of a list: it ends early with about 4 MiB of content, so only a `nextCursor` of null says that there is no more. */
+/**
+ * A page of a list: it ends early at about 4 MiB of content, so only a `nextCursor` of null means that there is no
+ * more.
+ */
 export interface ListPage {
   readonly items: readonly AlarmView[]
   readonly nextCursor: string | null
@@ -138,7 +141,7 @@ export interface EventsOptions {
   readonly signal?: AbortSignal
 }
 
-/** What plain language came to: an instant, or a rule. */
+/** The result of plain language: an instant, or a rule. */
 export interface ParsedView {
   readonly instant?: Date
   readonly rule?: Rule
@@ -152,7 +155,7 @@ export interface TickResult {
   readonly nextWakeAt: Date | null
 }
 
-/** Who runs the clock of a pool, and what waits there. */
+/** The process that runs a pool's clock, and what is pending there. */
 export interface ClockState {
   readonly pool: string
   /** The process that runs it; null where none does. */
@@ -177,7 +180,10 @@ export type PutCalendar = CalendarView & { moved: number; notes: string[] }
 
 /** A tenant's holiday calendars, which its alarms name in `exclude`. */
 export interface Calendars {
-  /** Makes or replaces one; pending alarms that name it are resolved again, and `moved` says how many moved. */
+  /**
+   * Creates or replaces a calendar; pending alarms that name it are resolved again, and `moved` is the number that
+   * moved.
+   */
   put(name: string, calendar: CalendarInput): Promise<PutCalendar>
   /** Adds days to one, or makes it where there is none. */
   add(name: string, calendar: CalendarInput): Promise<PutCalendar>
@@ -188,7 +194,7 @@ export interface Calendars {
   remove(name: string): Promise<boolean>
 }
 
-/** How wakes are taken out of an inbox. */
+/** How to take wakes out of an inbox. */
 export interface TakeOptions {
   /** How long to wait for one where there is none ('0s', at most '60s'). */
   readonly wait?: string
@@ -212,7 +218,7 @@ export interface WakeView {
   readonly bodyJson: string
 }
 
-/** What came of a wake. */
+/** The report on a wake. */
 export interface WakeReport {
   readonly complete?: string
   readonly fail?: string
@@ -240,7 +246,7 @@ export interface DefaultTarget {
 export interface Operator {
   /** What runs here, and what waits in the store: for metrics and health. */
   readings(): Promise<Readings>
-  /** How many shards' clocks run here: known without asking anybody. */
+  /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
@@ -256,7 +262,7 @@ export interface Operator {
   pendingOf(tenant: string): Promise<number>
   /** Whether a set with this idempotency key would be answered with an alarm that is there already. */
   isKnown(scope: Scope, idempotencyKey: string): Promise<boolean>
-  /** Ends the clock as `close` does, and leaves the store open: calls are still answered, and reports taken. */
+  /** Stops the clock as `close` does, and leaves the store open: calls and reports are still accepted. */
   drain(): Promise<void>
 }
 
@@ -319,7 +325,7 @@ export interface Alarms {
   fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   /** Cancels every pending alarm of the caller. */
   reset(): Promise<{ cancelled: number; firing: number }>
-  /** As many as asked for, however large they are. */
+  /** As many as requested, however large they are. */
   history(options?: HistoryOptions): Promise<AlarmView[]>
   /** The same page by page, each of bounded size. */
   historyPage(options?: HistoryPageOptions): Promise<ListPage>
@@ -338,7 +344,7 @@ export interface Alarms {
   wire(id: string): Promise<string | null>
 }
 
-/** The whole: one owner's alarms, the clock that fires them, and views for others. */
+/** One owner's alarms, the clock that fires them, and views for other owners. */
 export interface Wakeful extends Alarms {
   /** Registers what runs when an alarm with this target fires: returning is success, throwing a failed attempt. */
   handle(name: string, handler: Handler, options?: HandlerOptions): void
@@ -350,11 +356,11 @@ export interface Wakeful extends Alarms {
   close(): Promise<void>
   /** A view that can see nothing but this tenant's and owner's alarms. */
   forTenant(tenant: string, owner?: string): Alarms
-  /** Who runs the clock of each pool, and what waits there. */
+  /** The process that runs each pool's clock, and what is pending there. */
   ownership(): Promise<ClockState[]>
   /** Whether this process runs the clock of any pool. */
   readonly isOwner: boolean
-  /** What stands beside the alarms, for a server that lets others call. */
+  /** What a server needs besides the alarms. */
   readonly operator: Operator
   readonly limits: Limits
 }

@@ -69,7 +69,7 @@ export interface Assembly {
   readonly observer?: Observer | undefined
 }
 
-/** The most paused targets whose names are looked up at once; more come back when they are next looked at. */
+/** The most paused targets whose names are read at once; the rest come back at their next check. */
 const PAUSED_TARGETS_MAX = 10_000
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */

@@ -11,7 +11,7 @@ const CALENDARS_MAX = 1_000
 /** What a call makes of the calendar that was there before. */
 type Reading = (before: HolidayCalendar | undefined, now: number) => ReturnType<typeof readCalendar>
 
-/** By store and tenant, the last edit that was asked for. */
+/** The last requested edit, by store and tenant. */
 const editsOf = new WeakMap<LibraryContext['store'], Map<string, Promise<unknown>>>()
 
 /** One tenant's holiday calendars: every owner's alarms of the tenant can name them, and no other tenant's. */

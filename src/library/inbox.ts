@@ -99,7 +99,7 @@ export class OwnInbox implements Inbox {
   }
 }
 
-/** What a take is asked for; refuses what cannot be. */
+/** Validates the options of a take. */
 export function takeOf(options: TakeOptions) {
   const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
   const holdMs = bounded('hold', hold, HOLD_MS_MAX)

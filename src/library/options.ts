@@ -3,7 +3,7 @@ import { inField, unknownField, WakefulError } from '../error.ts'
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
 type Names<T> = { readonly [K in keyof Required<T>]: true }
 
-/** What is said of a time, and not of an alarm. */
+/** The fields of a time, not of an alarm. */
 const WHEN_OPTIONS: ReadonlySet<string> = new Set([
   'exclude',
   'misfire',
@@ -41,7 +41,7 @@ export function checkedText(name: string, value: unknown): string | undefined {
   throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field: name })
 }
 
-/** Does work whose refusals are about one of many items. */
+/** Runs work for one of many items, whose index is added to its errors. */
 export function ofItem<T>(at: number, work: () => T): T {
   return inField(`items[${at}]`, work)
 }

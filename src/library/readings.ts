@@ -4,7 +4,7 @@ import type { Clock } from '../time/index.ts'
 
 /** What runs in this process and what waits in the store: for the gauges of the metrics, and for the health checks. */
 export interface Readings {
-  /** Whether the store takes writes, and not only answers. */
+  /** Whether the store accepts writes, and not only reads. */
   readonly takesWrites: boolean
   /** Whether the clock runs here, or would if no other process ran it. */
   readonly isRunning: boolean
@@ -27,7 +27,10 @@ export interface Readings {
 /** The clock of one pool. */
 export interface PoolReadings {
   readonly pool: string
-  /** Shards whose clock runs here, in other processes, and nowhere. A lease that has run out counts as nowhere until it is renewed. */
+  /**
+   * Shards that run here, in other processes, and nowhere. A lease that has run out counts as nowhere until it is
+   * renewed.
+   */
   readonly here: number
   readonly elsewhere: number
   readonly nobody: number

@@ -50,7 +50,7 @@ const HISTORY = { status: true, target: true, process: true, since: true, limit:
 const PREVIEW = { from: true, count: true, timezone: true } as const
 const EVENTS = { after: true, follow: true, alarmId: true, signal: true } as const
 
-/** Which states a status word stands for in a list. */
+/** The states that a status stands for in a list. */
 const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
   active: ['active'],
   pending: ['active', 'paused'],
@@ -254,7 +254,7 @@ export class ScopedReads {
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
 
-  /** Goes on from page to page, which end early where alarms are large, until there are as many as asked for. */
+  /** Reads page by page, because pages with large alarms end early, until there are as many as requested. */
   async #whole(query: ListQuery): Promise<AlarmView[]> {
     const found: AlarmView[] = []
     let after: ListPosition | null | undefined

@@ -96,7 +96,7 @@ export class Upkeep {
   }
 }
 
-/** Resolves the pending instants of alarms that name an edited calendar; answers how many moved. */
+/** Resolves the pending instants of alarms that name an edited calendar; returns how many moved. */
 export async function reviewCalendar(options: ReviewOptions, edited: EditedCalendar): Promise<number> {
   const moved = await reviewAll(options, { calendarsOf: edited.tenant })
   // Recorded last: if this process dies before, the next one that starts finishes the review.
