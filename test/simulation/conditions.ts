@@ -20,8 +20,8 @@ export const FAULTY: Conditions = {
 
 /** How a statement travels: the delays of request and response, and the fault, if any. */
 export interface Transmission {
-  readonly thereMs: number
-  readonly backMs: number
+  readonly requestMs: number
+  readonly responseMs: number
   readonly isSlow: boolean
   /**
    * `requestLost`: it never arrives. `responseLost`: it runs, and the connection breaks before the response. `hang`: it
@@ -45,15 +45,15 @@ const FAULTS = ['requestLost', 'responseLost', 'hang', 'conflict'] as const
  * Draws how a statement travels. Equally many numbers are drawn under all conditions, so that they change nothing else.
  */
 export function drawTransmission(random: Random, conditions: Conditions): Transmission {
-  const there = travel(random, conditions)
-  const back = travel(random, conditions)
+  const request = drawDelay(random, conditions)
+  const response = drawDelay(random, conditions)
   const brokenMs = random.next() * BROKEN_MS_MAX
   const fault = one(FAULTS, random, conditions)
   const isLost = fault === 'requestLost' || fault === 'responseLost'
   return {
-    thereMs: there.ms,
-    backMs: isLost ? brokenMs : back.ms,
-    isSlow: there.isSlow || back.isSlow,
+    requestMs: request.ms,
+    responseMs: isLost ? brokenMs : response.ms,
+    isSlow: request.isSlow || response.isSlow,
     fault,
   }
 }
@@ -84,7 +84,10 @@ function one<F extends StatementFault | NoticeFault>(
 }
 
 /** A fraction of a millisecond, occasionally much more. */
-function travel(random: Random, { slow = 0 }: Conditions): { readonly ms: number; readonly isSlow: boolean } {
+function drawDelay(
+  random: Random,
+  { slow = 0 }: Conditions,
+): { readonly ms: number; readonly isSlow: boolean } {
   const isSlow = random.chance(slow)
   return { ms: 0.1 + random.next() * (isSlow ? SLOW_MS_MAX : 0.5), isSlow }
 }

@@ -123,7 +123,7 @@ export class Network {
       const exchange = { process, name, statement, transmission, sentAt, outages, resolve, reject }
       this.#await(exchange, 1)
       // A sent statement arrives even if its sender dies meanwhile.
-      this.#timeline.in(transmission.thereMs, null, () => this.#arrive(exchange, run))
+      this.#timeline.in(transmission.requestMs, null, () => this.#arrive(exchange, run))
     })
     this.#reach(name, statement, 'sent')
     process.ended(event)
@@ -165,7 +165,7 @@ export class Network {
   /** Delivers the response, unless a fault hits it on the way. */
   #return<T>(exchange: Exchange<T>, answer: Outcome<T>): void {
     const { process, name, statement, transmission } = exchange
-    this.#timeline.in(transmission.backMs, process, () => {
+    this.#timeline.in(transmission.responseMs, process, () => {
       if (this.#isBroken(exchange)) this.#lose(exchange, 'after it ran')
       else if (this.#meets(this.#cuts.get(name), statement)) this.#hang(exchange, HEARTBEAT_MS_MAX)
       else if (this.#meets(this.#hangs.get(name), statement)) this.#hang(exchange)
@@ -176,16 +176,16 @@ export class Network {
   #lose<T>(exchange: Exchange<T>, where: string): void {
     const { process, name, statement, transmission } = exchange
     this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
-    this.#timeline.in(transmission.backMs, process, () =>
+    this.#timeline.in(transmission.responseMs, process, () =>
       this.#answer(exchange, { thrown: new LinkLost(`the link broke ${where}`) }),
     )
   }
 
   /** No response comes. The process gives up the connection after its timeout. */
-  #hang<T>(exchange: Exchange<T>, patienceMs = patienceOf(exchange.statement)): void {
+  #hang<T>(exchange: Exchange<T>, timeoutMs = responseTimeout(exchange.statement)): void {
     const { process, name, statement, sentAt } = exchange
     this.#trace.note(this.#timeline.now, name, `${statement} hangs`)
-    this.#timeline.in(sentAt + patienceMs - this.#timeline.now, process, () =>
+    this.#timeline.in(sentAt + timeoutMs - this.#timeline.now, process, () =>
       this.#answer(exchange, { thrown: new LinkLost('no answer came') }),
     )
   }
@@ -199,14 +199,17 @@ export class Network {
     else exchange.reject(answer.thrown)
   }
 
-  /** The random stream for a machine's statements or notices. Later processes on the machine continue it. */
+  /**
+   * The random stream for a machine's statements or notices. Later processes on the machine continue it. The names seed
+   * the streams, so renaming one (or a statement) changes what every seed draws.
+   */
   #random(process: string, what: string): Random {
     const name = `${process.split('.')[0]} ${what}`
     const known = this.#randoms.get(name)
     if (known !== undefined) return known
-    const chance = this.#randomFor(name)
-    this.#randoms.set(name, chance)
-    return chance
+    const random = this.#randomFor(name)
+    this.#randoms.set(name, random)
+    return random
   }
 
   #reach(name: string, statement: string, point: Point): void {
@@ -224,20 +227,20 @@ export class Network {
       drawTransmission(this.#random(name, statement), this.conditions),
     )
     if (this.#meets(this.#cuts.get(name), statement))
-      return { ...drawn, backMs: HEARTBEAT_MS_MAX, fault: 'requestLost' }
-    const effective = hasEffect(statement)
+      return { ...drawn, responseMs: HEARTBEAT_MS_MAX, fault: 'requestLost' }
+    const isEffective = hasEffect(statement)
     // A read does not conflict with other transactions.
-    const transmission = drawn.fault === 'conflict' && !effective ? { ...drawn, fault: null } : drawn
-    if (transmission.isSlow) this.#faults.note('slow', effective, name, statement)
-    if (transmission.fault !== null) this.#faults.note(transmission.fault, effective, name, statement)
+    const transmission = drawn.fault === 'conflict' && !isEffective ? { ...drawn, fault: null } : drawn
+    if (transmission.isSlow) this.#faults.note('slow', isEffective, name, statement)
+    if (transmission.fault !== null) this.#faults.note(transmission.fault, isEffective, name, statement)
     return transmission
   }
 
   #slowDown(name: string, statement: string, transmission: Transmission): Transmission {
     if (this.#slowed === undefined || this.#slowed.until <= this.#timeline.now) return transmission
     if (!statement.startsWith(this.#slowed.prefix)) return transmission
-    const thereMs = transmission.thereMs + this.#random(name, 'drag').next() * SLOWED_MS_MAX
-    return { ...transmission, thereMs, isSlow: true }
+    const requestMs = transmission.requestMs + this.#random(name, 'drag').next() * SLOWED_MS_MAX
+    return { ...transmission, requestMs, isSlow: true }
   }
 
   /** Whether the database is down, or was down since the statement was sent. */
@@ -254,7 +257,7 @@ export class Network {
 }
 
 /** How long a process waits for a response. */
-function patienceOf(statement: string): number {
+function responseTimeout(statement: string): number {
   return statement === 'heartbeat' ? HEARTBEAT_MS_MAX : ANSWER_MS_MAX
 }
 

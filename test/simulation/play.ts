@@ -119,7 +119,7 @@ function populate(world: World, plan: Plan, ledger: Ledger): void {
     })
   }
   const parts = { world, ledger, graceMs, began: world.now, until: world.now + plan.endMs }
-  for (const alarmPlan of plan.alarms) void new User(alarmPlan, parts).live()
+  for (const alarmPlan of plan.alarms) void new User(alarmPlan, parts).run()
   void new LogReader(world, ledger, SCOPES[0]).follow()
 }
 

@@ -63,7 +63,7 @@ export class User {
   }
 
   /** Sets the alarm at its time and makes the planned calls. */
-  async live(): Promise<void> {
+  async run(): Promise<void> {
     const { name, atMs, timing, isKeyed, edits } = this.#plan
     await this.#sleepTo(atMs)
     await this.#ask(name, timing)
@@ -72,30 +72,32 @@ export class User {
       await this.#awaitMoment(edit)
       if (edit.kind === 'reschedule' && (isKeyed || this.#alarmId !== null))
         await this.#ask(`${name}.${index + 1}`, edit.timing!)
-      else if (this.#alarmId !== null) await this.#do(edit, this.#alarmId)
+      else if (this.#alarmId !== null) await this.#edit(edit, this.#alarmId)
     }
   }
 
   /** Sets or reschedules the alarm. */
   async #ask(name: string, timing: Timing): Promise<void> {
     const { isRetried, isKeyed } = this.#plan
-    const moved = isKeyed ? null : this.#alarmId
+    const rescheduledId = isKeyed ? null : this.#alarmId
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
     if (this.#isTooLateFor(timing)) return
-    this.#ledger.add(this.#askOf(name, timing, moved, this.#ledger.runOf(process)))
+    this.#ledger.add(this.#askOf(name, timing, rescheduledId, this.#ledger.runOf(process)))
     for (;;) {
       const answer = await this.#call(process, (alarms) =>
-        moved === null ? alarms.set(when, optionsOf(this.#plan, name)) : alarms.reschedule(moved, when),
+        rescheduledId === null
+          ? alarms.set(when, optionsOf(this.#plan, name))
+          : alarms.reschedule(rescheduledId, when),
       )
-      const place = { run: this.#ledger.runOf(process), name, at: this.#world.now }
-      if (answer.kind === 'no') return this.#ledger.add({ type: 'refused', ...place })
+      const about = { run: this.#ledger.runOf(process), name, at: this.#world.now }
+      if (answer.kind === 'no') return this.#ledger.add({ type: 'refused', ...about })
       if (answer.kind === 'yes') {
         this.#alarmId = answer.value.id
-        return this.#ledger.add({ type: 'set', alarmId: answer.value.id, ...place })
+        return this.#ledger.add({ type: 'set', alarmId: answer.value.id, ...about })
       }
       await this.#sleep(STRAY_MS)
-      if (!isRetried || moved !== null) return
+      if (!isRetried || rescheduledId !== null) return
       process = await this.#someProcess()
     }
   }
@@ -133,7 +135,7 @@ export class User {
     }
   }
 
-  async #do({ kind }: Edit, alarmId: string): Promise<void> {
+  async #edit({ kind }: Edit, alarmId: string): Promise<void> {
     const process = await this.#someProcess()
     if (kind === 'cancel') return this.#cancel(process, alarmId)
     if (kind === 'pause') return this.#pause(process, alarmId)

@@ -39,7 +39,7 @@ function targetOf(fixture: Fixture, operation: Operation, other: Operation): Tar
 }
 
 /** Repeats an operation whose answer was lost, as a user or the engine does. */
-async function surely(act: () => Promise<unknown>): Promise<void> {
+async function untilAnswered(act: () => Promise<unknown>): Promise<void> {
   try {
     await act()
   } catch (thrown) {
@@ -76,7 +76,7 @@ function scenarioOf(operations: readonly Operation[], loses = false): Scenario {
         const act = () => operation.act(process, target)
         const isLossy = loses && index === 0
         if (isLossy) process.interceptor.faults.push({ name: 'COMMIT', loses: 'answer' })
-        actors.push({ process: process.name, act: isLossy ? () => surely(act) : act })
+        actors.push({ process: process.name, act: isLossy ? () => untilAnswered(act) : act })
       }
       return { actors, hasPruned: operations.some(({ name }) => name === 'prune') }
     },
@@ -84,13 +84,13 @@ function scenarioOf(operations: readonly Operation[], loses = false): Scenario {
 }
 
 /** Operations that a process runs one at a time. */
-const ALONE: ReadonlySet<string> = new Set(['heartbeat', 'release leases'])
+const SEQUENTIAL: ReadonlySet<string> = new Set(['heartbeat', 'release leases'])
 
 function mayRace(a: Operation, b: Operation): boolean {
   if (a === b) return a.by !== 'holder'
   // A delivery is settled once.
   const settleOneDelivery = [a, b].every(({ name }) => name.startsWith('settle') || name === 'transact')
-  return !settleOneDelivery && !(ALONE.has(a.name) && ALONE.has(b.name))
+  return !settleOneDelivery && !(SEQUENTIAL.has(a.name) && SEQUENTIAL.has(b.name))
 }
 
 /** The operations that race with one whose answer is lost. */
