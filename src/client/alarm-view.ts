@@ -6,14 +6,14 @@ import type { RawJson } from '../json/index.ts'
 import type { EventView } from '../library/index.ts'
 import { ruleOf, type WireWhen } from './rule.ts'
 
-/** An alarm as it comes over the wire, its payload as the text it is. */
+/** An alarm on the wire, with its payload as text. */
 export type AlarmWire = Omit<AlarmJson, 'payload' | 'when'> & {
   readonly payload?: RawJson
   readonly when?: WireWhen
   readonly deduped?: true
 }
 
-/** Whose alarms they are, as far as the client was told. */
+/** The tenant and owner of alarms, as far as the client knows them. */
 export interface AlarmScope {
   readonly tenant: string
   readonly owner: string
@@ -38,7 +38,7 @@ export function alarmView(wire: AlarmWire, { tenant, owner }: AlarmScope): Alarm
   }
 }
 
-/** The fields that are the same in JSON, or instants there; what JSON leaves out has its default. */
+/** The fields with the same value in JSON, or an instant. Omitted fields have their default. */
 function plainFields(wire: AlarmWire): PlainFields {
   const fields = PLAIN_NAMES.map((name) => {
     const field: Field = ALARM_FIELDS[name]
@@ -51,7 +51,7 @@ function plainFields(wire: AlarmWire): PlainFields {
 const BUILT_IN_POOL = 'wakeful'
 const BUILT_IN = /^(?:event|inbox|default)$/
 
-/** The pool of a target whose name says it: the wire names no other than the unexpected one. */
+/** The default pool of a target. The wire has `pool` only if it is another. */
 function impliedPool(target: string): string {
   return BUILT_IN.test(target) || /^https?:/.test(target) ? BUILT_IN_POOL : 'app'
 }
@@ -60,7 +60,7 @@ function builtInKind(target: string): string {
   return BUILT_IN.test(target) ? target : 'webhook'
 }
 
-/** An event as it comes over the wire, its data as the text it is. */
+/** An event on the wire, with its data as text. */
 export interface EventWire {
   readonly id: string
   readonly cursor: string
@@ -76,7 +76,7 @@ export interface EventWire {
   readonly data: RawJson
 }
 
-/** The event as the library shows it. */
+/** The event as the library returns it. */
 export function eventView(wire: EventWire): EventView {
   const { id, cursor, tenant, type, origin, key, subject } = wire
   return {

@@ -32,38 +32,38 @@ import type { CallInput } from './routes.ts'
 import { camelNames, ruleOfPreview } from './rule.ts'
 import { HttpTransport } from './transport.ts'
 
-/** So many calls of a bulk at a time. */
-const HANDS = 8
-/** How many a server answers with where nothing is said. */
+/** Concurrent calls of a bulk operation. */
+const CONCURRENCY = 8
+/** The default page sizes of a server. */
 const HISTORY_DEFAULT = 50
 const FAILED_DEFAULT = 20
 
 type Counts = { cancelled: number; firing: number }
 type OnOne = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete' | 'fail'
 
-/** One owner's alarms on a server. */
+/** The alarms of one owner on a server. */
 export class HttpAlarms implements RemoteAlarms {
   readonly inbox: Inbox
   readonly defaultTarget: DefaultTarget
   readonly webhooks: Webhooks
-  readonly #link: HttpTransport
-  readonly #whose: AlarmScope
+  readonly #transport: HttpTransport
+  readonly #scope: AlarmScope
 
   constructor(url: string, options: ConnectOptions) {
-    this.#link = new HttpTransport(url, options)
-    this.inbox = remoteInbox(this.#link)
-    this.defaultTarget = remoteDefaultTarget(this.#link)
-    this.webhooks = remoteWebhooks(this.#link)
+    this.#transport = new HttpTransport(url, options)
+    this.inbox = remoteInbox(this.#transport)
+    this.defaultTarget = remoteDefaultTarget(this.#transport)
+    this.webhooks = remoteWebhooks(this.#transport)
     const { key, tenant, owner } = options
-    this.#whose = { tenant: tenant ?? (key === undefined ? 'default' : ''), owner: owner ?? '' }
+    this.#scope = { tenant: tenant ?? (key === undefined ? 'default' : ''), owner: owner ?? '' }
   }
 
   get url(): string {
-    return this.#link.base
+    return this.#transport.base
   }
 
   with(options: ConnectOptions): RemoteAlarms {
-    return new HttpAlarms(this.url, { ...this.#link.options, ...options })
+    return new HttpAlarms(this.url, { ...this.#transport.options, ...options })
   }
 
   forTenant(tenant: string, owner = ''): RemoteAlarms {
@@ -74,14 +74,14 @@ export class HttpAlarms implements RemoteAlarms {
     const { tx, traceparent, ...rest } = options
     refuseTx(tx)
     const trace = traceIn([traceparent])
-    const { key, ...fields } = setFields({ when, ...rest }, this.#link.options.timezone)
+    const { key, ...fields } = setFields({ when, ...rest }, this.#transport.options.timezone)
     const isRepeatable = typeof rest.idempotencyKey === 'string'
-    // By its key it can be set again without harm; what cannot be part of a path goes in the body.
+    // A set by key is safe to repeat. A key that cannot be part of a path goes into the body.
     const { status, text } =
       typeof key === 'string' && !/^\.{0,2}$/.test(key)
-        ? await this.#link.call('setByKey', { params: { key }, body: bodyText(fields), ...trace })
-        : await this.#link.call('set', { body: bodyText({ ...fields, key }), isRepeatable, ...trace })
-    return this.#wasSet(this.#link.read<AlarmWire>(text), status === 200)
+        ? await this.#transport.call('setByKey', { params: { key }, body: bodyText(fields), ...trace })
+        : await this.#transport.call('set', { body: bodyText({ ...fields, key }), isRepeatable, ...trace })
+    return this.#wasSet(this.#transport.read<AlarmWire>(text), status === 200)
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
@@ -94,9 +94,9 @@ export class HttpAlarms implements RemoteAlarms {
       })
     if (items.length === 0) return []
     const texts = items.map(({ traceparent: _, ...item }: SetManyItem) =>
-      bodyText(setFields(item, this.#link.options.timezone)),
+      bodyText(setFields(item, this.#transport.options.timezone)),
     )
-    const answer = await this.#link.json<'setMany', { items: AlarmWire[] }>('setMany', {
+    const answer = await this.#transport.json<'setMany', { items: AlarmWire[] }>('setMany', {
       body: `{"items":[${texts.join(',')}]}`,
       ...traceIn(items.map(({ traceparent }: SetManyItem) => traceparent)),
       isRepeatable: items.every(({ idempotencyKey }) => typeof idempotencyKey === 'string'),
@@ -105,15 +105,15 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   get(id: string): Promise<AlarmView | null> {
-    return orNull(async () => this.#view(await this.#link.json('get', { params: { id } })))
+    return orNull(async () => this.#view(await this.#transport.json('get', { params: { id } })))
   }
 
   getByKey(key: string): Promise<AlarmView | null> {
-    return orNull(async () => this.#view(await this.#link.json('getByKey', { params: { key } })))
+    return orNull(async () => this.#view(await this.#transport.json('getByKey', { params: { key } })))
   }
 
   wire(id: string): Promise<string | null> {
-    return orNull(async () => (await this.#link.call('get', { params: { id } })).text)
+    return orNull(async () => (await this.#transport.call('get', { params: { id } })).text)
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
@@ -135,10 +135,13 @@ export class HttpAlarms implements RemoteAlarms {
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     refuseTx(options.tx)
-    const answer = await this.#link.json<'cancel', { outcome: CancelOutcome; alarm: AlarmWire }>('cancel', {
-      params: { id },
-      ...seenIn(options),
-    })
+    const answer = await this.#transport.json<'cancel', { outcome: CancelOutcome; alarm: AlarmWire }>(
+      'cancel',
+      {
+        params: { id },
+        ...seenIn(options),
+      },
+    )
     return { outcome: answer.outcome, alarm: this.#view(answer.alarm) }
   }
 
@@ -152,13 +155,13 @@ export class HttpAlarms implements RemoteAlarms {
         outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
       }
     }
-    await Promise.all(Array.from({ length: Math.min(HANDS, ids.length) }, work))
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
     return outcomes
   }
 
   async removeSubject(subject: string, options: TxOptions = {}): Promise<Counts> {
     refuseTx(options.tx)
-    return this.#link.json('removeSubject', { params: { subject } })
+    return this.#transport.json('removeSubject', { params: { subject } })
   }
 
   async pause(id: string, options: SeenOptions = {}): Promise<AlarmView> {
@@ -190,7 +193,7 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   reset(): Promise<Counts> {
-    return this.#link.json('reset')
+    return this.#transport.json('reset')
   }
 
   history(options: HistoryOptions = {}): Promise<AlarmView[]> {
@@ -213,12 +216,12 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   async stats(): Promise<StatsView> {
-    return camelNames(await this.#link.json('stats')) as unknown as StatsView
+    return camelNames(await this.#transport.json('stats')) as unknown as StatsView
   }
 
   async why(id: string): Promise<Story> {
     type Wire = Omit<Story, 'story'> & { story: { at: string; type: string; text: string }[] }
-    const wire = await this.#link.json<'why', Wire>('why', { params: { id } })
+    const wire = await this.#transport.json<'why', Wire>('why', { params: { id } })
     return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
   }
 
@@ -226,10 +229,10 @@ export class HttpAlarms implements RemoteAlarms {
     when: When,
     options: { from?: Date; count?: number; timezone?: string } = {},
   ): Promise<Preview> {
-    const { from, count, timezone = this.#link.options.timezone } = options
+    const { from, count, timezone = this.#transport.options.timezone } = options
     const fields = { ...whenFields(when, timezone), from: from && sinceText(from), instants: count }
     type Wire = Omit<Preview, 'rule'> & { rule: Record<string, unknown>; instants: PreviewedInstant[] }
-    const answer = await this.#link.json<'preview', Wire>('preview', {
+    const answer = await this.#transport.json<'preview', Wire>('preview', {
       body: bodyText(fields),
       isRepeatable: true,
     })
@@ -245,27 +248,27 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
-    return readEvents(this.#link, options)
+    return readEvents(this.#transport, options)
   }
 
   newest(): Promise<string> {
-    return newestCursor(this.#link)
+    return newestCursor(this.#transport)
   }
 
   async append(event: OwnEventGiven): Promise<EventView> {
     return eventView(
-      await this.#link.json<'append', EventWire>('append', { body: bodyText(eventFields(event)) }),
+      await this.#transport.json<'append', EventWire>('append', { body: bodyText(eventFields(event)) }),
     )
   }
 
-  /** One change of one alarm. */
+  /** Changes one alarm. */
   async #one<N extends OnOne>(
     name: N,
     id: string,
-    given: Pick<CallInput<N>, 'body' | 'seen'>,
+    input: Pick<CallInput<N>, 'body' | 'seen'>,
   ): Promise<AlarmView> {
-    const all = { ...given, params: { id } } as unknown as CallInput<N>
-    return this.#view(await this.#link.json<N, AlarmWire>(name, all))
+    const all = { ...input, params: { id } } as unknown as CallInput<N>
+    return this.#view(await this.#transport.json<N, AlarmWire>(name, all))
   }
 
   async #page<N extends 'list' | 'history' | 'failed'>(
@@ -273,12 +276,12 @@ export class HttpAlarms implements RemoteAlarms {
     query: NonNullable<CallInput<N>['query']>,
   ): Promise<ListPage> {
     type Wire = { items: AlarmWire[]; next_cursor: string | null }
-    const page = await this.#link.json<N, Wire>(name, { query } as CallInput<N>)
+    const page = await this.#transport.json<N, Wire>(name, { query } as CallInput<N>)
     return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
   }
 
   #view(wire: AlarmWire): AlarmView {
-    return alarmView(wire, this.#whose)
+    return alarmView(wire, this.#scope)
   }
 
   #wasSet(wire: AlarmWire, wasThere: boolean): SetView {
@@ -288,7 +291,7 @@ export class HttpAlarms implements RemoteAlarms {
   }
 }
 
-/** Asks for page after page, until there are as many as wanted: a server ends a page early where alarms are large. */
+/** Reads pages until there are enough items, because a server ends a page early if alarms are large. */
 async function upTo(
   limit: number,
   ask: (after: { cursor?: string }) => Promise<ListPage>,
@@ -307,9 +310,9 @@ function refuseTx(tx: unknown): void {
   if (tx !== undefined) throw new WakefulError('client.tx', {})
 }
 
-/** The trace of a call goes in its header, as everywhere: all that one call sets belongs to one. */
-function traceIn(given: readonly (string | undefined)[]): { traceparent?: string } {
-  const [first, ...others] = new Set(given)
+/** The trace of a call, which is sent as a header. One call has one trace. */
+function traceIn(traces: readonly (string | undefined)[]): { traceparent?: string } {
+  const [first, ...others] = new Set(traces)
   if (others.length > 0) throw new WakefulError('client.traceparents', {})
   return first === undefined ? {} : { traceparent: first }
 }

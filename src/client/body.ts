@@ -7,15 +7,15 @@ import type { Moment, When, WhenObject } from '../time/index.ts'
 
 type Fields = Record<string, unknown>
 
-/** Members that users write themselves: given as `rawJson(text)` they are sent byte for byte (promise: verbatim). */
+/** Fields with JSON of the user, which `rawJson(text)` sends byte for byte (promise: verbatim). */
 const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
 
-/** The names of fields on the wire. */
+/** The wire names of fields. */
 const WIRE: ReadonlyMap<string, string | null> = new Map(
   Object.entries<Field>(ALARM_FIELDS).map(([name, { wire }]) => [name, wire]),
 )
 
-/** A body as JSON text. */
+/** A body as JSON. */
 export function bodyText(fields: Fields): string {
   const members = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
@@ -25,13 +25,13 @@ export function bodyText(fields: Fields): string {
   return `{${members.join(',')}}`
 }
 
-/** A set as the API takes it: when, and everything beside it. */
+/** The body of a set. */
 export function setFields(item: SetManyItem, zone: string | undefined): Fields {
   const { when, timezone, ...options } = item
   return { ...whenFields(when, timezone ?? zone), ...optionFields(options) }
 }
 
-/** An edit as the API takes it. A zone that was not said stays the alarm's own. */
+/** The body of an edit. Without a zone, the alarm keeps its own. */
 export function editFields({ when, timezone, ...options }: EditFields): Fields {
   if (when === undefined) {
     if (timezone === undefined) return optionFields(options)
@@ -40,7 +40,7 @@ export function editFields({ when, timezone, ...options }: EditFields): Fields {
   return { ...whenFields(when, timezone), ...optionFields(options) }
 }
 
-/** An event of the caller's own as the API takes it. */
+/** The body of an event of the caller. */
 export function eventFields(event: OwnEventGiven): Fields {
   return wireNames(event as unknown as Fields)
 }
@@ -53,7 +53,7 @@ function optionFields(options: SetOptions): Fields {
   }
 }
 
-/** Options with their names on the wire. An unknown one is sent in snake_case, so that the server refuses it by name. */
+/** Options with their wire names. An unknown one is sent too, in snake_case, so that the server reports it. */
 export function wireNames(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [WIRE.get(name) ?? snakeCase(name), value]),
@@ -64,13 +64,13 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** A when as the API takes it; `zone` is that of a when which names none. */
+/** The time fields of a body; `zone` applies to a time that names none. */
 export function whenFields(when: When, zone?: string): Fields {
   if (!isWhenObject(when)) return { ...momentFields(when), ...(zone !== undefined && { timezone: zone }) }
   const { at, unix, cron, start, end, timezone, ...rest } = when
   if (at !== undefined && unix !== undefined)
     throw new WakefulError('field.both', { other: 'unix' }, { field: 'at' })
-  const own = timezone ?? (takesZone(when) ? zone : undefined)
+  const own = timezone ?? (needsZone(when) ? zone : undefined)
   return {
     ...(at !== undefined && momentFields(at)),
     ...(unix !== undefined && { fire_at: isoOfUnix(unix) }),
@@ -84,15 +84,15 @@ export function whenFields(when: When, zone?: string): Fields {
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 
-/** Options alone keep the zone of the rule they change, and a rule that names its zone needs no other. */
-function takesZone(when: WhenObject): boolean {
+/** Whether a time needs a zone: not options alone, which keep the zone of the rule, and not a rule that names its zone. */
+function needsZone(when: WhenObject): boolean {
   if (typeof when.cron === 'string' && /^\s*(?:CRON_)?TZ=/i.test(when.cron)) return false
   if (typeof when.rrule === 'string' && /^\s*DTSTART(?:[^\n:]*TZID=|[^\n]*Z\s*$)/im.test(when.rrule))
     return false
   return KINDS.some((kind) => when[kind] !== undefined)
 }
 
-/** A bound of a list: an instant, words or a duration, or seconds since 1970. */
+/** The start of a list: an instant, plain language, a duration, or seconds since 1970. */
 export function sinceText(since: When): string {
   if (!isWhenObject(since)) return momentText(since)
   const { at, unix, ...others } = since
@@ -108,12 +108,12 @@ function momentFields(moment: Moment): Fields {
 }
 
 function momentText(moment: Moment): string {
-  const given: unknown = moment
-  if (typeof given === 'string') return given
-  if (typeof given === 'number') throw new WakefulError('instant.bare_number', { value: String(given) })
-  const tag = Object.prototype.toString.call(given)
-  if (tag === '[object Temporal.Instant]') return String(given)
-  if (tag === '[object Date]') return isoOf(given as Date)
+  const input: unknown = moment
+  if (typeof input === 'string') return input
+  if (typeof input === 'number') throw new WakefulError('instant.bare_number', { value: String(input) })
+  const tag = Object.prototype.toString.call(input)
+  if (tag === '[object Temporal.Instant]') return String(input)
+  if (tag === '[object Date]') return isoOf(input as Date)
   throw new WakefulError('instant.type', {})
 }
 
@@ -129,7 +129,7 @@ function isoOfUnix(unix: unknown): string {
       { expected: 'a number of seconds', value: String(unix) },
       { field: 'unix', code: 'invalid_time' },
     )
-  // Rounded to a microsecond first, as the library does: a product may not be a whole number in floating point.
+  // Rounded to a microsecond first, as in the library, because 1736882445.123 * 1000 is not an integer in floating point.
   return new Date(Math.ceil(Number((unix * 1000).toFixed(3)))).toISOString()
 }
 

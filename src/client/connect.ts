@@ -4,7 +4,7 @@ import type { ConnectOptions, RemoteAlarms } from './api.ts'
 
 const WHOLE_NUMBERS = { timeoutMs: 1, retries: 0, pollMs: 1 } as const
 
-/** The alarms of a server. Nothing is called until something is asked. */
+/** The alarms of a server. It sends no request until the first call. */
 export function connect(url: string, options: ConnectOptions = {}): RemoteAlarms {
   for (const [name, min] of Object.entries(WHOLE_NUMBERS)) {
     const value = options[name as keyof typeof WHOLE_NUMBERS]

@@ -8,7 +8,7 @@ import {
   type WireError,
 } from '../errors/core.ts'
 
-/** What an answer without a problem document means: it came from a proxy, or from something that is not Wakeful. */
+/** The codes of responses without a problem document, which come from a proxy or another program. */
 const CODE_OF: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -21,18 +21,18 @@ const CODE_OF: Readonly<Record<number, ErrorCode>> = {
   504: 'store_unavailable',
 }
 
-/** The error that a refusal throws: the one that the library would throw. */
+/** The error of a response: the one that the library would throw. */
 export function errorOf(status: number, text: string, place: string): WakefulError {
   const problem = read(text)
   const known = CODE_OF[status] ?? 'internal'
-  // A server that gives no reason, such as a gateway in front of it.
+  // A gateway in front of the server may send no reason.
   const error = fromWire({ reason: 'unknown', params: {}, ...problem })
   if (error === null || typeof problem.code !== 'string' || typeof problem.detail !== 'string')
     return new WakefulError('client.not_wakeful', { url: place, status }, { code: known })
-  // Only a wrong address has no such call: it must not pass for an alarm that does not exist.
+  // A wrong URL, which must not look like an alarm that does not exist.
   if (error.reason === 'request.no_such_call')
     return new WakefulError('client.wrong_address', { call: String(error.params.call), url: place })
-  // A newer server may have another code, under a status that every version understands.
+  // A newer server may have a code that this version does not know; the status is always known.
   const code = isErrorCode(problem.code) ? problem.code : known
   const errors = nested(problem.errors, error.reason)
   return WakefulError.from({
@@ -43,7 +43,7 @@ export function errorOf(status: number, text: string, place: string): WakefulErr
   })
 }
 
-/** The errors of fields, unless the only one is the error itself. */
+/** The errors by field, unless the only one is the error itself. */
 function nested(errors: unknown, reason: string): ErrorData[] | null {
   if (!Array.isArray(errors)) return null
   const all = errors.flatMap((each: { detail?: unknown }) => {
@@ -68,7 +68,7 @@ function parentOf(field: string | undefined): string | undefined {
   return end < 0 ? undefined : field!.slice(0, end)
 }
 
-/** What does not exist, or is not the caller's, is null. */
+/** The result of a call, or null if it is not found. */
 export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()

@@ -8,10 +8,10 @@ import { HttpTransport } from './transport.ts'
 
 const PAGE = 500
 const POLL_MS = 1_000
-/** A stream that has said nothing for so long, not even that it lives, is opened again. */
+/** A stream without any text for this long, not even a keep-alive comment, is opened again. */
 const SILENT_MS_MAX = 60_000
-const AGAIN_MS_MIN = 250
-const AGAIN_MS_MAX = 5_000
+const RETRY_MS_MIN = 250
+const RETRY_MS_MAX = 5_000
 const STREAM = '/v1/events/stream'
 
 interface EventPage {
@@ -19,39 +19,42 @@ interface EventPage {
   readonly next_cursor: string | null
 }
 
-/** Reads the log of a server, and goes on with what is appended later where that is asked. */
-export async function* readEvents(link: HttpTransport, options: EventsOptions): AsyncGenerator<EventView> {
+/** Reads the log of a server, and follows it with `follow`. */
+export async function* readEvents(
+  transport: HttpTransport,
+  options: EventsOptions,
+): AsyncGenerator<EventView> {
   const { signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
-  const both = [signal, link.options.signal].filter((each) => each !== undefined)
-  const own = new HttpTransport(link.base, { ...link.options, signal: AbortSignal.any(both) })
+  const both = [signal, transport.options.signal].filter((each) => each !== undefined)
+  const own = new HttpTransport(transport.base, { ...transport.options, signal: AbortSignal.any(both) })
   try {
     yield* new Reading(own, options).all()
   } catch (thrown) {
-    // An end that was asked for is no failure.
+    // An abort by the caller is not an error.
     if (signal?.aborted !== true) throw thrown
   }
 }
 
-/** The end of the log as a cursor. */
-export async function newestCursor(link: HttpTransport): Promise<string> {
-  const page = await link.json<'events', EventPage>('events', { query: { after: 'newest', limit: 1 } })
+/** The cursor of the end of the log. */
+export async function newestCursor(transport: HttpTransport): Promise<string> {
+  const page = await transport.json<'events', EventPage>('events', { query: { after: 'newest', limit: 1 } })
   return page.next_cursor!
 }
 
-/** One reading of the log: where it is, and how it goes on. */
+/** One reader of the log and its position. */
 class Reading {
-  readonly #link: HttpTransport
+  readonly #transport: HttpTransport
   readonly #alarmId: string | undefined
   readonly #isFollowed: boolean
   #cursor: string | undefined
-  /** False once the server has said that it has no stream. */
+  /** False if the server has no stream. */
   #mayStream = true
   #failures = 0
 
-  constructor(link: HttpTransport, { after, alarmId, follow = false }: EventsOptions) {
-    this.#link = link
+  constructor(transport: HttpTransport, { after, alarmId, follow = false }: EventsOptions) {
+    this.#transport = transport
     this.#alarmId = alarmId
     this.#isFollowed = follow
     this.#cursor = after
@@ -62,15 +65,15 @@ class Reading {
       yield* this.#pages()
       return
     }
-    // Asked before the log is read: should that find nothing, everything from here on is still to come.
-    const newest = await newestCursor(this.#link)
+    // Read before the log: if the log has no events yet, everything after this cursor is new.
+    const newest = await newestCursor(this.#transport)
     if (this.#cursor === 'newest') this.#cursor = newest
     while (!(yield* this.#guarded(() => this.#pages())));
     this.#cursor ??= newest
     for (;;) {
       if (this.#mayStream) yield* this.#guarded(() => this.#stream())
       else {
-        await sleep(this.#link.options.pollMs ?? POLL_MS, this.#link.options.signal)
+        await sleep(this.#transport.options.pollMs ?? POLL_MS, this.#transport.options.signal)
         yield* this.#guarded(() => this.#pages())
       }
     }
@@ -78,7 +81,7 @@ class Reading {
 
   async *#pages(): AsyncGenerator<EventView> {
     for (;;) {
-      const { items } = await this.#link.json<'events', EventPage>('events', {
+      const { items } = await this.#transport.json<'events', EventPage>('events', {
         query: { after: this.#cursor, alarm_id: this.#alarmId, limit: PAGE },
       })
       for (const item of items) {
@@ -86,47 +89,47 @@ class Reading {
         this.#cursor = item.cursor
       }
       this.#failures = 0
-      // A page may end before its limit, by what it holds: only an empty one is the end.
+      // A page with large events ends before its limit, so only an empty page is the end.
       if (items.length === 0) return
     }
   }
 
-  /** A server that is away for a while does not end the reading: it goes on where it was. Whether it was not away. */
+  /** Runs one step, and waits if the server is unavailable. Returns whether the step succeeded. */
   async *#guarded(read: () => AsyncGenerator<EventView>): AsyncGenerator<EventView, boolean> {
     try {
       yield* read()
       return true
     } catch (thrown) {
-      this.#link.options.signal?.throwIfAborted()
+      this.#transport.options.signal?.throwIfAborted()
       const isPassing =
         thrown instanceof WakefulError &&
         (thrown.code === 'store_unavailable' || thrown.code === 'rate_limited')
       if (!isPassing) throw thrown
     }
     this.#failures += 1
-    await sleep(Math.min(AGAIN_MS_MAX, AGAIN_MS_MIN * 2 ** this.#failures), this.#link.options.signal)
+    await sleep(Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures), this.#transport.options.signal)
     return false
   }
 
   async *#stream(): AsyncGenerator<EventView> {
     const silent = new AbortController()
-    const signal = AbortSignal.any([silent.signal, this.#link.options.signal!])
+    const signal = AbortSignal.any([silent.signal, this.#transport.options.signal!])
     const cursor = this.#cursor!
     const headers = { accept: 'text/event-stream', 'last-event-id': cursor }
     const query = new URLSearchParams({
       after: cursor,
       ...(this.#alarmId !== undefined && { alarm_id: this.#alarmId }),
     })
-    const response = await this.#link.open(`${STREAM}?${query}`, headers, signal)
+    const response = await this.#transport.open(`${STREAM}?${query}`, headers, signal)
     try {
       if (!(await this.#isStream(response))) return
       const reader = new SseReader()
-      for await (const text of pieces(response.body!, () => silent.abort(), this.#link)) {
+      for await (const text of pieces(response.body!, () => silent.abort(), this.#transport)) {
         this.#failures = 0
         for (const { data } of reader.push(text)) yield* this.#event(data)
       }
-      // It ended in order: a server that closes, or one that asks to be called again.
-      await sleep(reader.retryMs ?? AGAIN_MS_MIN, this.#link.options.signal)
+      // A regular end: the server is shutting down, or asks to reconnect.
+      await sleep(reader.retryMs ?? RETRY_MS_MIN, this.#transport.options.signal)
     } finally {
       silent.abort()
     }
@@ -141,12 +144,12 @@ class Reading {
       this.#mayStream = false
       return false
     }
-    throw errorOf(status, text, this.#link.base)
+    throw errorOf(status, text, this.#transport.base)
   }
 
   *#event(data: string): Generator<EventView> {
-    const wire = this.#link.read<Partial<EventWire>>(data)
-    // What is no event of the log is a sign of life, or comes from a newer server.
+    const wire = this.#transport.read<Partial<EventWire>>(data)
+    // Anything else is a keep-alive, or comes from a newer server.
     if (typeof wire.cursor !== 'string' || wire.data === undefined) return
     const event = eventView(wire as EventWire)
     if (this.#alarmId === undefined || event.alarmId === this.#alarmId) yield event
@@ -154,11 +157,11 @@ class Reading {
   }
 }
 
-/** The text of a stream as it comes; a break is no answer, and so is a silence that lasts. */
+/** The text of a stream. A broken connection and a long silence are errors. */
 async function* pieces(
   body: ReadableStream<Uint8Array>,
   onSilence: () => void,
-  link: HttpTransport,
+  transport: HttpTransport,
 ): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -168,8 +171,8 @@ async function* pieces(
     try {
       read = await reader.read()
     } catch (cause) {
-      link.options.signal?.throwIfAborted()
-      throw new WakefulError('client.stream_ended', { url: link.base }, { cause })
+      transport.options.signal?.throwIfAborted()
+      throw new WakefulError('client.stream_ended', { url: transport.base }, { cause })
     } finally {
       clearTimeout(timer)
     }

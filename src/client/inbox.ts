@@ -13,15 +13,15 @@ import { bodyText } from './body.ts'
 import { orNull } from './error.ts'
 import { HttpTransport } from './transport.ts'
 
-/** The wakes of an owner whose alarms go to the inbox of a server. */
-export function remoteInbox(link: HttpTransport): Inbox {
+/** The inbox of an owner on a server. */
+export function remoteInbox(transport: HttpTransport): Inbox {
   return {
     async take({ wait, hold, limit, signal }: TakeOptions = {}): Promise<WakeView[]> {
-      const either = [signal, link.options.signal].filter((each) => each !== undefined)
+      const either = [signal, transport.options.signal].filter((each) => each !== undefined)
       const own =
         either.length === 0
-          ? link
-          : new HttpTransport(link.base, { ...link.options, signal: AbortSignal.any(either) })
+          ? transport
+          : new HttpTransport(transport.base, { ...transport.options, signal: AbortSignal.any(either) })
       const { items } = await own.json<'inbox', { items: WakeWire[] }>('inbox', {
         query: { wait, hold, limit },
         ...(wait !== undefined && { waitMs: parseDuration(wait) }),
@@ -30,40 +30,43 @@ export function remoteInbox(link: HttpTransport): Inbox {
     },
 
     async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
-      await link.call('ack', { params: { occurrence_id: occurrenceId }, body: bodyText({ ...report }) })
+      await transport.call('ack', { params: { occurrence_id: occurrenceId }, body: bodyText({ ...report }) })
     },
   }
 }
 
-/** Where an owner's alarms go that name no target, on a server. */
-export function remoteDefaultTarget(link: HttpTransport): DefaultTarget {
+/** The default target of an owner on a server. */
+export function remoteDefaultTarget(transport: HttpTransport): DefaultTarget {
   return {
     async get(): Promise<TargetSpec | null> {
-      const found = await orNull(() => link.json<'getOwnerTarget', { target: TargetSpec }>('getOwnerTarget'))
+      const found = await orNull(() =>
+        transport.json<'getOwnerTarget', { target: TargetSpec }>('getOwnerTarget'),
+      )
       return found === null ? null : found.target
     },
 
     async put(target: TargetSpec): Promise<TargetSpec> {
       const body = bodyText({ target })
-      return (await link.json<'putOwnerTarget', { target: TargetSpec }>('putOwnerTarget', { body })).target
+      return (await transport.json<'putOwnerTarget', { target: TargetSpec }>('putOwnerTarget', { body }))
+        .target
     },
 
     async remove(): Promise<boolean> {
-      return (await link.json<'removeOwnerTarget', { removed: boolean }>('removeOwnerTarget')).removed
+      return (await transport.json<'removeOwnerTarget', { removed: boolean }>('removeOwnerTarget')).removed
     },
   }
 }
 
-/** A tenant's webhooks, on a server. */
-export function remoteWebhooks(link: HttpTransport): Webhooks {
+/** The webhook secrets of a tenant on a server. */
+export function remoteWebhooks(transport: HttpTransport): Webhooks {
   const read = ({ secret, former, former_until }: SecretWire): TenantSecret => ({
     secret,
     former,
     formerUntil: former_until === null ? null : new Date(former_until),
   })
   return {
-    secret: async () => read(await link.json('webhookSecret')),
-    rotateSecret: async () => read(await link.json('rotateWebhookSecret')),
+    secret: async () => read(await transport.json('webhookSecret')),
+    rotateSecret: async () => read(await transport.json('rotateWebhookSecret')),
   }
 }
 
@@ -80,13 +83,13 @@ interface WakeWire extends Record<string, unknown> {
   readonly tries: number
 }
 
-/** The body as it was written: the server adds how often it was handed out, and nothing else. */
+/** A wake of the library. The server adds only `tries` to the body. */
 function wakeView({ tries, ...fields }: WakeWire): WakeView {
   const bodyJson = bodyText(fields)
   return {
     occurrenceId: fields.occurrence_id as string,
     alarmId: fields.alarm_id as string,
-    // When it was laid there is not on the wire: it was fired a moment before.
+    // The wire does not have the time of arrival, which is just after the fire.
     arrivedAt: new Date(fields.fired_at as string),
     tries,
     body: JSON.parse(bodyJson) as Record<string, unknown>,

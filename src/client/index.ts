@@ -1,4 +1,4 @@
-/** The library's interface over the network, for Node and for browsers: `fetch` and nothing else. */
+/** The library's interface over the network, for Node and browsers. It needs only `fetch`. */
 
 export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
 export { type ErrorCode, WakefulError } from '../errors/core.ts'

@@ -6,7 +6,7 @@ const answer = (status: number, headers: Record<string, string> = {}) => ({
   headers: new Headers(headers),
 })
 
-it('repeats what may pass, ever later, and so often', () => {
+it('retries temporary errors, with growing delays, up to the limit', () => {
   expect(retryDelayMs(1, 2, null, 1)).toBe(200)
   expect(retryDelayMs(2, 2, null, 1)).toBe(400)
   expect(retryDelayMs(2, 2, null, 0)).toBe(200)
@@ -16,7 +16,7 @@ it('repeats what may pass, ever later, and so often', () => {
   for (const status of [400, 401, 404, 409, 500]) expect(retryDelayMs(1, 2, answer(status), 1)).toBeNull()
 })
 
-it('waits as long as it is asked to, unless that is too long', () => {
+it('waits as long as Retry-After says, unless that is too long', () => {
   expect(retryDelayMs(1, 2, answer(429, { 'retry-after': '3' }), 1)).toBe(3_000)
   expect(retryDelayMs(1, 2, answer(429, { 'retry-after': '31' }), 1)).toBeNull()
   const date = 'Wed, 01 Jan 2031 00:00:00 GMT'
@@ -25,7 +25,7 @@ it('waits as long as it is asked to, unless that is too long', () => {
   expect(retryDelayMs(1, 2, answer(503, { 'retry-after': later }), 1)).toBe(200)
 })
 
-it('ends a pause when it is told to', async () => {
+it('ends a wait when the signal is aborted', async () => {
   const abort = new AbortController()
   const paused = sleep(1e6, abort.signal)
   abort.abort(new Error('enough'))

@@ -1,12 +1,12 @@
-const PAUSE_MS_MIN = 200
-const PAUSE_MS_MAX = 5_000
-/** Longer than this nobody waits inside of one call: the refusal is the answer. */
+const DELAY_MS_MIN = 200
+const DELAY_MS_MAX = 5_000
+/** A call does not wait longer than this; it throws the error instead. */
 const RETRY_AFTER_MS_MAX = 30_000
 
-/** Statuses that say nothing of the request itself: the same one may go well a moment later. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
+/** Statuses after which the same request may succeed. */
+const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
-/** How long to wait before a call is repeated; null where it is not to be. */
+/** The delay before a retry; null if the call is not retried. */
 export function retryDelayMs(
   repeat: number,
   retries: number,
@@ -14,14 +14,14 @@ export function retryDelayMs(
   random: number,
 ): number | null {
   if (repeat > retries) return null
-  if (answer !== null && !PASSING.has(answer.status)) return null
+  if (answer !== null && !RETRYABLE.has(answer.status)) return null
   const asked = answer === null ? null : retryAfterMs(answer.headers)
   if (asked !== null) return asked > RETRY_AFTER_MS_MAX ? null : asked
-  const most = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (repeat - 1))
+  const most = Math.min(DELAY_MS_MAX, DELAY_MS_MIN * 2 ** (repeat - 1))
   return Math.round(most * (0.5 + random / 2))
 }
 
-/** What `Retry-After` asks for: seconds, or a date, which is read by the server's own clock. */
+/** The delay of `Retry-After`: seconds, or a date, which is compared with the server's `Date`. */
 function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after')
   if (text === null) return null
@@ -30,7 +30,7 @@ function retryAfterMs(headers: Headers): number | null {
   return Number.isFinite(ms) ? Math.max(0, ms) : null
 }
 
-/** Waits so long, or until the signal is aborted, which throws. */
+/** Waits, and throws if the signal is aborted meanwhile. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

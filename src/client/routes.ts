@@ -3,7 +3,7 @@ import type { OperationName, operations } from '../contracts/index.ts'
 type Operations = typeof operations
 type Route<N extends OperationName> = `${Operations[N]['method']} ${Operations[N]['path']}`
 
-/** Where each call goes. The types of the contracts refuse a call or a path that they do not have. */
+/** The route of each call, checked against the types of the contracts. */
 export const ROUTES = {
   set: 'POST /v1/alarms',
   setMany: 'POST /v1/alarms/batch',
@@ -38,7 +38,7 @@ export const ROUTES = {
   rotateWebhookSecret: 'POST /v1/webhooks/secret/rotate',
 } as const satisfies { readonly [N in OperationName]?: Route<N> }
 
-/** The name of a call this client makes. */
+/** The name of a call of this client. */
 export type RouteName = keyof typeof ROUTES
 
 type Shape<N extends RouteName, Part extends string> = Operations[N] extends {
@@ -47,18 +47,18 @@ type Shape<N extends RouteName, Part extends string> = Operations[N] extends {
   ? keyof S & string
   : never
 
-/** What goes with a call: its parameters, its query and its body, under the names that its contract has. */
+/** The input of a call, with the names of its contract. */
 export interface CallInput<N extends RouteName> {
   readonly params?: { readonly [K in Shape<N, 'params'>]: string }
   readonly query?: { readonly [K in Shape<N, 'query'>]?: string | number | undefined }
   /** The body as JSON text. */
   readonly body?: string
-  /** The version that an edit was made from. */
+  /** The version that an edit is based on. */
   readonly seen?: string
-  /** The W3C trace that it belongs to. */
+  /** The W3C trace context. */
   readonly traceparent?: string
-  /** How much longer than usual the answer may take. */
+  /** Added to the timeout. */
   readonly waitMs?: number
-  /** Whether a write that may have been done already can be done again without harm. */
+  /** Whether a write is safe to repeat. */
   readonly isRepeatable?: boolean
 }

@@ -1,7 +1,7 @@
 import { parseDuration, parseStep } from '../time/durations/index.ts'
 import type { Exclusion, Misfire, Rule } from '../time/index.ts'
 
-/** What a rule on the wire says beside its text. */
+/** The options of a rule on the wire. */
 export interface WireWhen {
   readonly start?: string
   readonly end?: string
@@ -26,8 +26,8 @@ interface RuleWire {
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
 /**
- * The rule of an alarm on the wire. What intervals are counted from is not there: it is taken to be the start, or else
- * the moment the alarm was made, which is not so after a reschedule.
+ * The rule of an alarm on the wire. The wire does not have the anchor of intervals, so this uses the start or the creation
+ * of the alarm, which is wrong after a reschedule.
  */
 export function ruleOf(wire: RuleWire): Rule {
   const { kind, timezone, when = {} } = wire
@@ -52,9 +52,9 @@ export function ruleOf(wire: RuleWire): Rule {
   return { kind, every: wire.every!, ...parseStep(wire.every!), ...shared } as Rule
 }
 
-function misfireOf(given: NonNullable<WireWhen['misfire']>): Misfire {
-  if (typeof given === 'string') return given
-  return { all: { max: given.all.max, withinMs: parseDuration(given.all.within) } }
+function misfireOf(misfire: NonNullable<WireWhen['misfire']>): Misfire {
+  if (typeof misfire === 'string') return misfire
+  return { all: { max: misfire.all.max, withinMs: parseDuration(misfire.all.within) } }
 }
 
 function exclusionOf({ weekend, ...rest }: NonNullable<WireWhen['exclude']>): Exclusion {
@@ -63,14 +63,14 @@ function exclusionOf({ weekend, ...rest }: NonNullable<WireWhen['exclude']>): Ex
 
 const INSTANTS: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
 
-/** A rule as a preview shows it, which has everything. */
+/** The rule of a preview, which is complete. */
 export function ruleOfPreview(wire: Readonly<Record<string, unknown>>): Rule {
   return camelNames(wire, (name, value) =>
     INSTANTS.has(name) ? Date.parse(value as string) : value,
   ) as unknown as Rule
 }
 
-/** An object with its names in camelCase, all the way down. */
+/** An object with its names in camelCase, at every level. */
 export function camelNames(
   fields: Readonly<Record<string, unknown>>,
   read: (name: string, value: unknown) => unknown = (_, value) => value,

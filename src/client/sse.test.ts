@@ -8,29 +8,29 @@ const all = (...pieces: string[]): SentEvent[] => {
 }
 
 describe('reading server-sent events', () => {
-  it('reads id, name and text, and keeps the id for those that have none', () => {
+  it('reads id, type and data, and keeps the id for events without one', () => {
     expect(all('id: 7\nevent: tick\ndata: {"a":1}\n\ndata: next\n\n')).toEqual([
       { id: '7', type: 'tick', data: '{"a":1}' },
       { id: '7', type: 'message', data: 'next' },
     ])
   })
 
-  it('joins lines of data, takes one space off, and leaves the others', () => {
+  it('joins lines of data, and removes one leading space of each', () => {
     expect(all('data:a\ndata:  b\ndata\n\n').map(({ data }) => data)).toEqual(['a\n b\n'])
   })
 
-  it('passes over comments, unknown fields, and events without data', () => {
+  it('skips comments, unknown fields, and events without data', () => {
     expect(all(': alive\n\nid: 3\n\nflavour: mint\ndata: x\n\n')).toEqual([
       { id: '3', type: 'message', data: 'x' },
     ])
   })
 
-  it('gives out nothing of an event that is not complete', () => {
+  it('returns no incomplete event', () => {
     expect(all('data: half\n')).toEqual([])
     expect(all('data: half')).toEqual([])
   })
 
-  it('takes any line ending, a mark of byte order at the beginning, and how long to wait', () => {
+  it('accepts any line ending, a byte order mark and `retry`', () => {
     const reader = new SseReader()
     expect(reader.push('\ufeffretry: 1500\r\ndata: a\rdata: b\r\n\r\n')).toEqual([
       { id: '', type: 'message', data: 'a\nb' },
@@ -38,14 +38,14 @@ describe('reading server-sent events', () => {
     expect(reader.retryMs).toBe(1500)
   })
 
-  it('does not take an id that holds a NUL, nor a wait that is none', () => {
+  it('ignores an id with a NUL, and a `retry` that is no number', () => {
     const reader = new SseReader()
     reader.push('id: 1\nid: a\0b\nretry: soon\n')
     expect(reader.push('data: x\n\n')).toEqual([{ id: '1', type: 'message', data: 'x' }])
     expect(reader.retryMs).toBeNull()
   })
 
-  it('reads the same wherever the text is cut', () => {
+  it('reads the same events wherever the text is cut', () => {
     const text = 'id: 1\r\ndata: {"é":"\u{1f600}"}\r\n\r\n:ping\n\nid: 2\rdata: b\rdata: c\r\rdata: d\n\n'
     const whole = all(text)
     expect(whole).toHaveLength(3)

@@ -1,12 +1,12 @@
 /** One event of a stream: its id, its name and its text. */
 export interface SentEvent {
-  /** The newest id so far, also where this event has none of its own. */
+  /** The newest id so far, even if this event has none. */
   readonly id: string
   readonly type: string
   readonly data: string
 }
 
-/** Reads server-sent events out of text that comes in pieces, wherever these are cut. */
+/** Parses server-sent events from chunks of text, which may be cut anywhere. */
 export class SseReader {
   #rest = ''
   #afterReturn = false
@@ -14,10 +14,10 @@ export class SseReader {
   #id = ''
   #type = ''
   #data: string[] = []
-  /** How long the server asks to wait before a stream that ended is opened again. */
+  /** The delay before a reconnect, if the server sets one. */
   retryMs: number | null = null
 
-  /** The events that this piece completes. */
+  /** The events that this chunk completes. */
   push(text: string): SentEvent[] {
     const events: SentEvent[] = []
     for (const line of this.#lines(text)) {
@@ -27,7 +27,7 @@ export class SseReader {
     return events
   }
 
-  /** Whole lines: they end in CR, LF or both, and a piece may end between the two. */
+  /** Complete lines, which end in CR, LF or both. A chunk may end between CR and LF. */
   #lines(text: string): string[] {
     let piece = text
     if (!this.#begun && piece !== '') {

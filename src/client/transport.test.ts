@@ -34,7 +34,7 @@ const later = (status: number) => problem(status, 'store_unavailable', 'busy', {
 const alarm = (more = '') =>
   `{"id":"a","label":"","kind":"once","timezone":"UTC","wake_message":"","status":"active","max_failures":5,"failure_count":0,"created_at":"2030-01-01T00:00:00.000Z","fire_at":"2031-01-01T00:00:00.000Z","correlation_id":"a","target":"event","ack":"delivery","created_via":"rest","updated_at":"2030-01-01T00:00:00.000Z"${more}}`
 
-it('repeats reads, upserts by key, cancels and sets with an idempotency key', async () => {
+it('retries reads, upserts by key, cancels and sets with an idempotency key', async () => {
   const target = { event: true }
   const cases = [
     ['GET', (alarms: ReturnType<typeof connect>) => alarms.get('a'), alarm()],
@@ -55,7 +55,7 @@ it('repeats reads, upserts by key, cancels and sets with an idempotency key', as
   }
 })
 
-it('does not repeat a write that would be done twice, and says that nobody knows whether it was', async () => {
+it('does not retry a write that is not safe to repeat, and says that its effect is unknown', async () => {
   const target = { event: true }
   for (const call of [
     (alarms: ReturnType<typeof connect>) => alarms.set({ delay: '1h' }, { target }),
@@ -75,7 +75,7 @@ it('does not repeat a write that would be done twice, and says that nobody knows
   }
 })
 
-it('repeats what broke off in the middle of its answer, where that is safe', async () => {
+it('retries a call whose response broke off, if that is safe', async () => {
   const torn = () =>
     new Response(
       new ReadableStream({
@@ -93,7 +93,7 @@ it('repeats what broke off in the middle of its answer, where that is safe', asy
   )
 })
 
-it('gives up after so many tries, and at once on what will not pass', async () => {
+it('gives up after the last attempt, and at once on permanent errors', async () => {
   const away = answered([broken(), broken()], { retries: 1 })
   await expect(away.alarms.stats()).rejects.toMatchObject({ code: 'store_unavailable' })
   const wrong = answered([problem(409, 'conflict', 'it has changed')])
@@ -105,7 +105,7 @@ it('gives up after so many tries, and at once on what will not pass', async () =
   await expect(patient.alarms.stats()).rejects.toMatchObject({ code: 'quota_exceeded' })
 })
 
-it('ends a try after its time, and every call when it is told to', async () => {
+it('ends an attempt at its timeout, and every call when the signal is aborted', async () => {
   const never = (_url: string, { signal }: RequestInit) =>
     new Promise<Response>((_, reject) => {
       signal!.addEventListener('abort', () => reject(signal!.reason as Error))
@@ -121,7 +121,7 @@ it('ends a try after its time, and every call when it is told to', async () => {
   await expect(asked).rejects.toThrow('enough')
 })
 
-it('shows no key in any error, whoever wrote it', async () => {
+it('has no key in any error', async () => {
   const echo = answered([problem(401, 'unauthorized', `the key ${KEY} is unknown`)])
   await expect(echo.alarms.stats()).rejects.toThrow('the key wk_… is unknown')
   const leak = answered([new TypeError(`cannot send Bearer ${KEY}`)], { retries: 0 })
@@ -133,7 +133,7 @@ it('shows no key in any error, whoever wrote it', async () => {
   expect(() => connect(`http://me:${KEY}@alarms.test`)).toThrow(/^The address contains(?!.*secret)/)
 })
 
-it('refuses addresses, names and numbers that cannot be', () => {
+it('rejects invalid URLs, names and numbers', () => {
   expect(() => connect('alarms.test')).toThrow('must be a URL such as http://127.0.0.1:7420')
   expect(() => connect('sqlite:alarms.db')).toThrow('http:// or https://, not sqlite:')
   expect(() => connect('http://alarms.test?x=1')).toThrow('Leave out ? and #')
@@ -144,7 +144,7 @@ it('refuses addresses, names and numbers that cannot be', () => {
   )
 })
 
-it('names whose alarms it wants, encodes what goes into a path, and keeps the path of the address', async () => {
+it('sends tenant and owner, encodes path segments, and keeps the path of the URL', async () => {
   const { seen, alarms } = answered([ok(alarm()), ok(alarm())])
   const theirs = connect('https://alarms.test/base/', {
     fetch: async (url, init) => {
@@ -163,7 +163,7 @@ it('names whose alarms it wants, encodes what goes into a path, and keeps the pa
   for (const id of ['', '.', '..', '\ud800', 'a\0']) await expect(alarms.get(id)).rejects.toThrow(/^`id` /)
 })
 
-it('does not take something else for a Wakeful server', async () => {
+it('recognises a server that is not Wakeful', async () => {
   const page = '<html>hello</html>'
   const noCall = { reason: 'request.no_such_call', params: { call: 'GET /x' } }
   const { alarms } = answered([ok(page), ok(page, 404), problem(404, 'not_found', 'no call', {}, noCall)])
@@ -174,7 +174,7 @@ it('does not take something else for a Wakeful server', async () => {
   )
 })
 
-it('rebuilds an error from its data, in the words of the library', async () => {
+it('rebuilds an error from its data, with the text of the library', async () => {
   const data = {
     reason: 'field.too_long',
     params: { bytes: 600, max: 512 },

@@ -7,7 +7,7 @@ import { type CallInput, ROUTES, type RouteName } from './routes.ts'
 
 const TIMEOUT_MS = 30_000
 const RETRIES = 2
-/** A payload may be nested as deep as its server lets it, and stands a few levels down in an answer. */
+/** More than any server allows for a payload, which is a few levels down in a response. */
 const DEPTH_MAX = 2_000
 const VERBATIM: Verbatim = {
   payload: true,
@@ -17,7 +17,7 @@ const VERBATIM: Verbatim = {
 }
 const PRINTABLE = /^[\x21-\x7e]+$/
 
-/** What a call was answered with. */
+/** The response of a call. */
 export interface Answer {
   readonly status: number
   readonly text: string
@@ -32,7 +32,7 @@ interface Request {
   readonly isRepeatable: boolean
 }
 
-/** The way to one server: its address, who calls, and how long and how often it is tried. */
+/** Calls one server over HTTP, with retries. */
 export class HttpTransport {
   readonly base: string
   readonly options: ConnectOptions
@@ -44,12 +44,12 @@ export class HttpTransport {
     this.#headers = headersOf(options)
   }
 
-  /** Makes a call and reads its answer as JSON, what users wrote kept as text. */
-  async json<N extends RouteName, T>(name: N, given: CallInput<N> = {}): Promise<T> {
-    return this.read<T>((await this.call(name, given)).text)
+  /** Makes a call and parses its response. Payloads stay text. */
+  async json<N extends RouteName, T>(name: N, input: CallInput<N> = {}): Promise<T> {
+    return this.read<T>((await this.call(name, input)).text)
   }
 
-  /** An answer's JSON, what users wrote kept as text (promise: verbatim). */
+  /** Parses a response. Payloads stay text (promise: verbatim). */
   read<T>(text: string): T {
     try {
       return readJson(text, VERBATIM, { depthMax: DEPTH_MAX }) as T
@@ -58,33 +58,33 @@ export class HttpTransport {
     }
   }
 
-  /** Makes a call, again where that is safe and may help; throws what the server refuses. */
-  async call<N extends RouteName>(name: N, given: CallInput<N> = {}): Promise<Answer> {
+  /** Makes a call, and retries it if that is safe and may help. Throws the errors of the server. */
+  async call<N extends RouteName>(name: N, input: CallInput<N> = {}): Promise<Answer> {
     const [method, pattern] = ROUTES[name].split(' ') as [string, string]
     const request: Request = {
       method,
-      path: pathOf(pattern, given.params ?? {}) + queryOf(given.query ?? {}),
+      path: pathOf(pattern, input.params ?? {}) + queryOf(input.query ?? {}),
       headers: {
-        ...(given.body !== undefined && { 'content-type': 'application/json' }),
-        ...(given.seen !== undefined && { 'if-match': `"${given.seen}"` }),
-        ...(given.traceparent !== undefined && { traceparent: traceText(given.traceparent) }),
+        ...(input.body !== undefined && { 'content-type': 'application/json' }),
+        ...(input.seen !== undefined && { 'if-match': `"${input.seen}"` }),
+        ...(input.traceparent !== undefined && { traceparent: traceText(input.traceparent) }),
       },
-      body: given.body,
-      timeoutMs: (this.options.timeoutMs ?? TIMEOUT_MS) + (given.waitMs ?? 0),
-      isRepeatable: given.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
+      body: input.body,
+      timeoutMs: (this.options.timeoutMs ?? TIMEOUT_MS) + (input.waitMs ?? 0),
+      isRepeatable: input.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
     }
-    for (let tries = 1; ; tries++) {
-      const answer = await this.#try(request, tries)
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#attempt(request, attempt)
       if (answer === null) continue
       const { response, text } = answer
       if (response.ok) return { status: response.status, text }
-      const repeatMs = this.#repeatMs(request, tries, response)
-      if (repeatMs === null) throw errorOf(response.status, this.#clean(text), this.base)
-      await sleep(repeatMs, this.options.signal)
+      const retryMs = this.#retryMs(request, attempt, response)
+      if (retryMs === null) throw errorOf(response.status, this.#clean(text), this.base)
+      await sleep(retryMs, this.options.signal)
     }
   }
 
-  /** Opens a stream of the answer's lines; the bound on time is that of its beginning. */
+  /** Opens a stream. The timeout applies to its start only. */
   async open(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -97,14 +97,14 @@ export class HttpTransport {
       return await this.#fetch(path, { headers, signal: AbortSignal.any([signal, waiting.signal]) })
     } catch (thrown) {
       signal.throwIfAborted()
-      throw this.#silence(thrown, waiting.signal.aborted ? timeoutMs : null, true)
+      throw this.#noAnswer(thrown, waiting.signal.aborted ? timeoutMs : null, true)
     } finally {
       clearTimeout(timer)
     }
   }
 
-  /** One try; null where there was no answer and it is to be tried again. */
-  async #try(request: Request, tries: number): Promise<{ response: Response; text: string } | null> {
+  /** One attempt; null if there was no response and it is to be retried. */
+  async #attempt(request: Request, attempt: number): Promise<{ response: Response; text: string } | null> {
     const { signal } = this.options
     const late = AbortSignal.timeout(request.timeoutMs)
     try {
@@ -117,22 +117,24 @@ export class HttpTransport {
       return { response, text: await response.text() }
     } catch (thrown) {
       signal?.throwIfAborted()
-      const repeatMs = this.#repeatMs(request, tries, null)
-      if (repeatMs === null)
-        throw this.#silence(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
-      await sleep(repeatMs, signal)
+      const retryMs = this.#retryMs(request, attempt, null)
+      if (retryMs === null)
+        throw this.#noAnswer(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
+      await sleep(retryMs, signal)
       return null
     }
   }
 
-  #repeatMs({ isRepeatable }: Request, tries: number, answer: Response | null): number | null {
-    return isRepeatable ? retryDelayMs(tries, this.options.retries ?? RETRIES, answer, Math.random()) : null
+  #retryMs({ isRepeatable }: Request, attempt: number, response: Response | null): number | null {
+    return isRepeatable
+      ? retryDelayMs(attempt, this.options.retries ?? RETRIES, response, Math.random())
+      : null
   }
 
   #fetch(path: string, init: RequestInit): Promise<Response> {
-    const call = this.options.fetch ?? ((url: string, given: RequestInit) => fetch(url, given))
+    const call = this.options.fetch ?? ((url: string, request: RequestInit) => fetch(url, request))
     return call(this.base + path, {
-      // A key is for the server it was given for, and for no other.
+      // The key must not go to another server.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',
@@ -141,21 +143,21 @@ export class HttpTransport {
     })
   }
 
-  /** No answer: of a write that cannot be repeated, it is unknown whether it took effect. */
-  #silence(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
+  /** The error of a call without a response. A write that cannot be repeated may or may not have taken effect. */
+  #noAnswer(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
     const detail = lateMs === null ? this.#clean(reasonOf(thrown)) : `timed out after ${lateMs} ms`
     const params = { url: this.base, detail, repeatable: isRepeatable }
     return new WakefulError('client.no_answer', params, { cause: thrown })
   }
 
-  /** A text without the key, which is a secret: a proxy may repeat what it was sent. */
+  /** A text without the key, which is a secret and may be in the response of a proxy. */
   #clean(text: string): string {
     const { key } = this.options
     return key === undefined ? text : text.replaceAll(key, 'wk_…')
   }
 }
 
-/** The address as the paths follow it. */
+/** The URL of the server, without a slash at the end. */
 function baseOf(url: string): string {
   let parsed: URL
   try {
@@ -171,7 +173,7 @@ function baseOf(url: string): string {
 }
 
 function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, string> {
-  // Checked here: whoever else finds it wrong would show it.
+  // Checked here, because the runtime would print the key in its error.
   if (key !== undefined && !PRINTABLE.test(key)) throw new WakefulError('client.key', {})
   return {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -180,7 +182,7 @@ function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, strin
   }
 }
 
-/** A name that goes into a header must come out of it as it was: beyond ASCII it is percent-encoded. */
+/** A name for a header: percent-encoded if it is not ASCII, so that it arrives unchanged. */
 function headerText(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'))
     return value.replace(/[^\x21-\x24\x26-\x7e]+/g, encodeURIComponent)
@@ -200,20 +202,20 @@ function pathOf(pattern: string, params: Readonly<Record<string, string>>): stri
 function segmentOf(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed())
     throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field: name })
-  // A path forgets these, however they are written.
+  // URLs drop these segments, even if they are encoded.
   if (value === '.' || value === '..')
     throw new WakefulError('client.not_in_address', { value: JSON.stringify(value) }, { field: name })
   return encodeURIComponent(value)
 }
 
 function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  return given.length === 0
+  const present = Object.entries(query).filter(([, value]) => value !== undefined)
+  return present.length === 0
     ? ''
-    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+    : `?${new URLSearchParams(present.map(([name, value]) => [name, String(value)]))}`
 }
 
-/** What a runtime says of a call that came to nothing; some say the reason one level down. */
+/** The error text of a failed `fetch`. Some runtimes have the reason in `cause`. */
 function reasonOf(thrown: unknown): string {
   const { cause } = (thrown ?? {}) as { cause?: { code?: unknown; message?: unknown } }
   const inner = typeof cause?.code === 'string' ? cause.code : cause?.message

@@ -3,8 +3,8 @@ import { realSystem, type System } from '../stores/sqlite/index.ts'
 import type { Clock } from '../time/index.ts'
 
 /**
- * A process within this one, which can die: from then on nothing it waits for comes back, and what it had open is closed
- * without being asked, as the operating system does it. What a handler still does, it does alone.
+ * A simulated process that can crash: after that its timers never fire, and its files are closed as the operating system
+ * closes them. A handler that is running goes on, without effect on the store.
  */
 export class CrashableProcess {
   readonly clock: Clock
@@ -23,7 +23,7 @@ export class CrashableProcess {
       ...(clock.onStep && { onStep: (listener) => clock.onStep!(this.#living(listener)) }),
     }
     this.system = {
-      // A call after the end fails as if the file were closed.
+      // A call after the crash fails as if the file were closed.
       soon: realSystem.soon,
       later: realSystem.later,
       every: (ms, call) => this.#repeated(realSystem.every(ms, call)),
@@ -38,7 +38,7 @@ export class CrashableProcess {
     return this.#isDead
   }
 
-  /** Ends it, in the middle of whatever it does. */
+  /** Crashes the process, whatever it is doing. */
   die(): void {
     this.#isDead = true
     for (const stop of this.#repeating) stop()

@@ -1,4 +1,4 @@
-/** For users' own tests: a virtual clock, an engine run by hand, and the conformance suite of stores. */
+/** For the tests of users: a virtual clock, an engine that is run by hand, and the conformance suite of stores. */
 export {
   type ConformanceCase,
   conformance as storeConformance,

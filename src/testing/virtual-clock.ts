@@ -1,7 +1,7 @@
 import { WakefulError } from '../error.ts'
 import { type Clock, formatInstant, parseDuration, parseInstant } from '../time/index.ts'
 
-/** A stretch of virtual time: a duration such as `'3 days'`, or milliseconds. */
+/** An amount of virtual time: a duration such as `'3 days'`, or milliseconds. */
 export type Stretch = string | number
 
 interface Pending {
@@ -9,17 +9,17 @@ interface Pending {
   readonly fire: () => void
 }
 
-/** A store's write takes one turn of the event loop, and its answer another: this many without a question are rest. */
+/** A write takes two turns of the event loop. After this many turns without a call of the clock, work has settled. */
 const IDLE_TURNS = 3
-/** Work that never comes to rest is an error: a million turns are seconds of real time. */
+/** Work that never settles is an error: a million turns take seconds of real time. */
 const TURNS_MAX = 1_000_000
 const UNTIL_MAX = '30d'
 
 /**
  * A clock for tests: time passes only when you advance it, and then through every deadline in order. Between two
- * deadlines it waits until what was woken has come to rest: no question asked of the clock for a few turns of the real
- * event loop, and nothing in `hold`. It cannot know of other real waiting inside a handler (a socket, a `setTimeout`):
- * wrap that in `hold`, else virtual time passes over it.
+ * deadlines it waits until the work has settled: no call of the clock for a few turns of the real event loop, and nothing
+ * in `hold`. It does not know of other real waits in a handler (a socket, a `setTimeout`): wrap those in `hold`, or virtual
+ * time passes them by.
  *
  *     const clock = new VirtualClock('2030-01-01T00:00:00Z')
  *     const wakeful = await open('sqlite::memory:', { clock })
@@ -63,8 +63,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * A real turn of the event loop. Who turns again without having done anything in between is passing the last
-   * millisecond before a deadline turn by turn, which would never end here: that turn lasts until the next millisecond.
+   * A real turn of the event loop. A caller that turns again without doing anything waits for the last millisecond before a
+   * deadline, which would never end here, so that turn lasts until the next millisecond.
    */
   turn(): Promise<void> {
     this.#questions += 1
@@ -72,7 +72,7 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => {
       setImmediate(() => {
         this.#turned = true
-        // Runs before any write that is queued from here on: a writer comes back after it.
+        // Runs before any write that is queued after it.
         setImmediate(() => {
           this.#turned = false
         })
@@ -98,7 +98,7 @@ export class VirtualClock implements Clock {
     })
   }
 
-  /** Sets the wall clock forward or back, as an operator would: no time passes, and no deadline comes nearer. */
+  /** Sets the wall clock forward or back, as an operator would. No time passes, and deadlines stay as far away. */
   jump(by: Stretch): void {
     this.#wall += typeof by === 'string' && by.startsWith('-') ? -parseDuration(by.slice(1)) : stretchMs(by)
     for (const listener of [...this.#listeners]) listener()
@@ -109,7 +109,7 @@ export class VirtualClock implements Clock {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Lets time pass, deadline by deadline, until this promise has settled; answers with it. */
+  /** Lets time pass, deadline by deadline, until this promise has settled, and returns its result. */
   async until<T>(promise: Promise<T>, atMost: Stretch = UNTIL_MAX): Promise<T> {
     let isOpen = true
     const done = () => {
@@ -131,14 +131,14 @@ export class VirtualClock implements Clock {
     return promise
   }
 
-  /** Makes time stand still during real work: `await clock.hold(fetch(url))`. */
+  /** Stops time during real work: `await clock.hold(fetch(url))`. */
   hold<T>(work: Promise<T>): Promise<T> {
     const pending: Promise<unknown> = work.catch(() => {}).finally(() => this.#realWork.delete(pending))
     this.#realWork.add(pending)
     return work
   }
 
-  /** Waits, without letting time pass, until everything that was woken has come to rest. */
+  /** Waits, without letting time pass, until all work has settled. */
   async rest(): Promise<void> {
     let idle = 0
     for (let turns = 0; idle < IDLE_TURNS; turns++) {
@@ -150,7 +150,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** One after the other, so that two that let time pass at once do not pull it from each other. */
+  /** Runs one at a time, so that two concurrent advances do not interfere. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const passing = this.#passing.then(work)
     this.#passing = passing.catch(() => {})
@@ -165,13 +165,13 @@ export class VirtualClock implements Clock {
     await this.rest()
   }
 
-  /** Goes to the next deadline and fires everything due there, each in the order it was asked for. */
+  /** Goes to the next deadline and fires its timers, in the order in which they were set. */
   async #step(at: number): Promise<void> {
     this.#moveTo(at)
     for (let due = this.#earliest(); due !== undefined && due.at <= at; due = this.#earliest()) {
       this.#pending.delete(due.id)
       due.fire()
-      // What this one woke may cancel the one after it.
+      // A timer may cancel the next one.
       await new Promise((resolve) => setImmediate(resolve))
     }
     await this.rest()

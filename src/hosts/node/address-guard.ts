@@ -2,12 +2,12 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { addressClass, hostClass, isAddress, TransportFailure } from '../../targets/index.ts'
 
-/** Thrown by a lookup that found no address which may be reached. */
+/** Thrown if a name has no address that webhooks may reach. */
 export class Forbidden extends Error {
   override readonly name = 'Forbidden'
 }
 
-/** Asks for all addresses of a name, as `dns.lookup` does. */
+/** Looks up all addresses of a name, as `dns.lookup` does. */
 export type LookupAll = (
   hostname: string,
   options: { readonly all: true; readonly family?: number; readonly hints?: number },
@@ -15,8 +15,8 @@ export type LookupAll = (
 ) => void
 
 /**
- * A lookup that leaves out every address which is not public. What it answers is what the socket connects to: the name is
- * not asked for again, so that an answer which changes in between (rebinding) changes nothing.
+ * A lookup that returns only public addresses. The socket connects to its result without another lookup, so a name whose
+ * address changes in between (DNS rebinding) has no effect.
  */
 export function guardedLookup(lookupAll: LookupAll = systemLookup as LookupAll): LookupFunction {
   return (hostname, options, callback) => {
@@ -40,7 +40,7 @@ export function guardedLookup(lookupAll: LookupAll = systemLookup as LookupAll):
   }
 }
 
-/** Refuses a host that is an address itself: nothing is looked up for it, so the lookup would never see it. */
+/** Rejects a host that is itself an address. Those are not looked up, so the lookup cannot check them. */
 export function assertPublicHost(hostname: string, say: (kind: string) => string): void {
   const host = hostname.replace(/^\[|\]$/g, '')
   const kind = isAddress(host) ? addressClass(host) : hostClass(host)

@@ -3,31 +3,31 @@ import type { Store } from '../../stores/index.ts'
 import type { Sealer } from '../../targets/index.ts'
 import { makeSecretFile, passingSecret, readSecretFile, Secret } from './secret.ts'
 
-/** The fact under which a store names the secret that its webhooks are signed and their headers sealed with. */
+/** The fact that stores the fingerprint of the secret, which signs webhooks and encrypts their headers. */
 const FINGERPRINT_FACT = 'secret_fingerprint'
 
 /** Where the secret of a store comes from. */
 export interface SecretSource {
   /** From the option or the environment; undefined if neither is set. */
   readonly configured: string | undefined
-  /** The file it is kept in otherwise; null for a store in memory. */
+  /** The file of the secret otherwise; null for a store in memory. */
   readonly path: string | null
 }
 
 /**
- * The secret of one store, made when it is first needed: without webhooks there is no file. The store remembers its
- * fingerprint, so that no process signs or seals with another.
+ * The secret of one store, created when it is first needed: without webhooks there is no file. The store keeps its
+ * fingerprint, so that no process signs or encrypts with another secret.
  */
 export class Keyring implements Sealer {
   readonly #store: Pick<Store, 'getMeta' | 'putMeta'>
   readonly #path: string | null
   readonly #onError: (thrown: unknown) => void
   #secret: Secret | null
-  /** What the store remembers. */
+  /** The fingerprint in the store. */
   #fingerprint: string | null
   #agreed: Promise<void> | null = null
   #refusal: WakefulError | null = null
-  #isTold = false
+  #isReported = false
 
   private constructor(
     store: Pick<Store, 'getMeta' | 'putMeta'>,
@@ -43,7 +43,7 @@ export class Keyring implements Sealer {
     this.#onError = onError
   }
 
-  /** Looks for the secret, and refuses one that is not the store's. */
+  /** Finds the secret, and rejects one that is not the store's. */
   static async open(
     source: SecretSource,
     store: Pick<Store, 'getMeta' | 'putMeta'>,
@@ -61,22 +61,22 @@ export class Keyring implements Sealer {
     return new Keyring(store, path, secret, fingerprint, onError)
   }
 
-  /** Whether this process has the store's secret, or may make one. */
+  /** Whether this process has the store's secret, or can create one. */
   get isUsable(): boolean {
     return this.#refusal === null && (this.#secret !== null || this.#fingerprint === null)
   }
 
-  /** The same, for something to be signed now: if that is not possible, it is reported once. */
+  /** The same for a signature. The first failure is reported. */
   canSign(): boolean {
     if (this.isUsable) return true
-    if (!this.#isTold) this.#onError(this.#refusal ?? missing(this.#path))
-    this.#isTold = true
+    if (!this.#isReported) this.#onError(this.#refusal ?? missing(this.#path))
+    this.#isReported = true
     return false
   }
 
   seal(text: string, purpose: string): string {
     const secret = this.#need()
-    // Nobody can wait here: where another process was first, everything from here on is refused.
+    // This is synchronous. If another process was first, later calls fail.
     void this.agree().catch(this.#onError)
     return secret.seal(text, purpose)
   }
@@ -85,14 +85,14 @@ export class Keyring implements Sealer {
     return this.#need().open(sealed, purpose)
   }
 
-  /** The secret, once the store remembers it as its own. */
+  /** The secret, after the store has its fingerprint. */
   async secret(): Promise<Secret> {
     const secret = this.#need()
     await this.agree()
     return secret
   }
 
-  /** Has the store remember the secret; throws where it knows another by now. */
+  /** Stores the fingerprint; throws if the store has another one by now. */
   agree(): Promise<void> {
     this.#agreed ??= this.#agree().catch((thrown: unknown) => {
       this.#agreed = null
@@ -106,7 +106,7 @@ export class Keyring implements Sealer {
     if (this.#fingerprint === fingerprint) return
     if ((await this.#store.getMeta(FINGERPRINT_FACT)) === null)
       await this.#store.putMeta(FINGERPRINT_FACT, fingerprint)
-    // Two processes may each have made one: the store's word is the last.
+    // Two processes may each have created a secret. The store decides.
     this.#fingerprint = await this.#store.getMeta(FINGERPRINT_FACT)
     if (this.#fingerprint === fingerprint) return
     this.#refusal = another(this.#path)

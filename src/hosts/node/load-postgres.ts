@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 
-/** Loads the PostgreSQL store, and `pg` with it, only when it is asked for: most users need neither. */
+/** Loads the PostgreSQL store and `pg` on demand, because most users need neither. */
 export async function loadPostgres() {
   try {
     return await import('../../stores/postgres/index.ts')

@@ -23,7 +23,7 @@ import { loadPostgres } from './load-postgres.ts'
 import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
-/** How far a long piece of work has come. */
+/** The progress of a long operation. */
 export type Progress = (done: number, total: number) => void
 
 const IMPORT_BATCH = 500
@@ -46,7 +46,7 @@ export async function* exportLines(url: string, onProgress: Progress = () => {})
   }
 }
 
-/** A store that can be moved as a whole. */
+/** A store that can be exported and imported. */
 type WholeStore = Pick<SqliteStore, 'export' | 'import' | 'close'>
 
 async function openWhole(url: string): Promise<WholeStore> {
@@ -54,20 +54,20 @@ async function openWhole(url: string): Promise<WholeStore> {
   return openSqlite({ path: storePath(url), clock: systemClock })
 }
 
-/** The same, where nothing is made that is not there. */
+/** The same, without creating a store. */
 async function openToRead(url: string): Promise<WholeStore> {
   if (isPostgres(url)) await (await loadPostgres()).assertPostgresStore(url)
   else existing(url)
   return openWhole(url)
 }
 
-/** What an import came to. What was there already is passed over, so that it can be repeated or resumed. */
+/** The result of an import. Existing rows are skipped, so that an import can be repeated or resumed. */
 export interface Imported {
   readonly imported: number
   readonly known: number
 }
 
-/** Reads the lines of an export into a store. */
+/** Imports the lines of an export into a store. */
 export async function importLines(
   url: string,
   lines: AsyncIterable<string>,
@@ -123,7 +123,7 @@ function countOf(line: PortableRow): Counted {
   return 'wake' in line ? 'wakes' : 'events'
 }
 
-/** Refuses an export that lacks lines, by the counts in its last line. */
+/** Rejects an export with missing lines, by the counts in its last line. */
 function assertWhole(end: Readonly<Record<Counted, number>>, read: Readonly<Record<Counted, number>>): void {
   for (const what of ['alarms', 'events', 'documents', 'wakes'] as const) {
     if (end[what] === read[what]) continue
@@ -131,7 +131,7 @@ function assertWhole(end: Readonly<Record<Counted, number>>, read: Readonly<Reco
   }
 }
 
-/** Copies a store to a file while it is in use; never over itself, nor over another database in use. */
+/** Copies a store to a file while it is in use. It never overwrites itself or another database that is in use. */
 export async function backup(
   url: string,
   file: string,
@@ -143,7 +143,7 @@ export async function backup(
   await backupTo(existing(url), file, options)
 }
 
-/** Brings a store's schema up to date. */
+/** Updates the schema of a store. */
 export async function migrateStore(url: string): Promise<Migrated> {
   if (isPostgres(url)) return (await loadPostgres()).migratePostgres(url, systemClock.now())
   const path = storePath(url)
@@ -155,7 +155,7 @@ export async function migrateStore(url: string): Promise<Migrated> {
   }
 }
 
-/** The SQL that `migrateStore` would run; the whole schema for a store that is not there yet. */
+/** The SQL that `migrateStore` would run; the whole schema for a new store. */
 export async function migrationText(url: string): Promise<string> {
   if (isPostgres(url)) return (await loadPostgres()).missingSql(url)
   const path = storePath(url)
@@ -175,7 +175,7 @@ export async function migrationText(url: string): Promise<string> {
   }
 }
 
-/** Looks a store over. */
+/** Checks a store for problems. */
 export async function doctor(url: string): Promise<Check[]> {
   const node = { name: 'node', ok: true, detail: process.version }
   if (isPostgres(url)) return [node, ...(await (await loadPostgres()).examinePostgres(url, systemClock))]

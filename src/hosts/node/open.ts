@@ -26,27 +26,27 @@ import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 import { type NodeWebhooks, openWebhooks, type WebhookOptions, webhookSettings } from './webhooks.ts'
 
-/** How Wakeful is opened; everything has a default, and the defaults are the fast settings. */
+/** The options of `open`. All have defaults. */
 export interface OpenOptions {
   /** The pool of this application's handlers. */
   readonly pool?: string
-  /** The pool of handlers that alarms name by their name alone; this application's own by default. */
+  /** The pool of handlers that alarms name without a pool; that of this application by default. */
   readonly namesPool?: string
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns?: boolean
-  /** The zone of calls that name none; the system's by default. */
+  /** The default time zone of calls; the system's by default. */
   readonly timezone?: string
   readonly tenant?: string
   readonly owner?: string
-  /** Deliveries at a time (100). */
+  /** Concurrent deliveries (100). */
   readonly concurrency?: number
   /** Alarms claimed at a time (1,000). */
   readonly batch?: number
   /** How late an occurrence may be before it is a misfire ('60s'). */
   readonly grace?: string
-  /** How long `close` waits for what is in flight ('30s'). */
+  /** How long `close` waits for deliveries in flight ('30s'). */
   readonly drain?: string
-  /** How long ended alarms are kept ('30d'); null keeps them for ever. */
+  /** How long ended alarms are kept ('30d'); null keeps them forever. */
   readonly retention?: string | null
   readonly limits?: Partial<Limits>
   readonly defaults?: Partial<AlarmDefaults>
@@ -58,9 +58,9 @@ export interface OpenOptions {
   readonly deliveryLimits?: DeliveryLimits
   /** Called with errors that belong to no alarm, such as a store that does not answer; by default they are printed as warnings. */
   readonly onError?: (thrown: unknown) => void
-  /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
+  /** Random numbers from 0 to below 1, for the jitter of retries. A seeded generator makes tests repeatable. */
   readonly random?: () => number
-  /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
+  /** Accepts the wall clock at the start, however far it is from the last time in the store. */
   readonly trustClock?: boolean
   /** The master secret, from which webhooks' secrets come; else WAKEFUL_SECRET, else a file beside the store. */
   readonly secret?: string
@@ -119,7 +119,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
   return openOn(url, options)
 }
 
-/** The same, with SQLite on a simulated system, which a test can stop. */
+/** The same, with SQLite on a simulated system, which a test can crash. */
 export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onError = options.onError ?? warn
@@ -137,7 +137,7 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   }
 }
 
-/** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another is passed. */
+/** The store and its clock: that of the database for PostgreSQL, unless another is passed. */
 async function openStore(
   url: string,
   chosen: Clock | undefined,
@@ -197,7 +197,7 @@ interface Settings {
   readonly webhooks: ReturnType<typeof webhookSettings>
 }
 
-/** Reads the options before anything is opened, so that a wrong one leaves nothing behind. */
+/** Checks the options before anything is opened, so that an invalid one creates no files. */
 function settingsOf(options: OpenOptions): Settings {
   checked<OpenOptions>('open', options, OPEN)
   checked<Limits>('limits', options.limits ?? {}, LIMITS)
@@ -244,5 +244,5 @@ function count(name: string, value: unknown): number {
 
 /** Prints an error as a warning. */
 export function warn(thrown: unknown): void {
-  process.emitWarning(thrown instanceof Error ? thrown.message : String(thrown), 'WakefulTrouble')
+  process.emitWarning(thrown instanceof Error ? thrown.message : String(thrown), 'WakefulWarning')
 }

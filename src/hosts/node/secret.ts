@@ -10,7 +10,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = 'v1.'
 
-/** The master secret of an installation: every other one is derived from it, so that the database contains none. */
+/** The master secret of an installation. All others are derived from it, so that the database contains none. */
 export class Secret implements Sealer {
   readonly #text: string
   #sealing: Buffer | null = null
@@ -21,12 +21,12 @@ export class Secret implements Sealer {
     throw new WakefulError('secret.too_short', { from, length: this.#text.length, min: SECRET_LENGTH_MIN })
   }
 
-  /** 32 bytes for one purpose, which tell nothing of the secret nor of those for another. */
+  /** A key of 32 bytes for one purpose, which reveals neither the secret nor other keys. */
   derive(purpose: string): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#text, SALT, purpose, SECRET_BYTES))
   }
 
-  /** Names the secret without telling it: a store remembers it, to refuse another. */
+  /** A fingerprint that does not reveal the secret. A store keeps it, to reject another secret. */
   get fingerprint(): string {
     return this.derive('fingerprint').toString('hex').slice(0, 16)
   }
@@ -64,7 +64,7 @@ export class Secret implements Sealer {
   }
 }
 
-/** The secret in a file; null where there is none. */
+/** The secret in a file; null if there is none. */
 export function readSecretFile(path: string): Secret | null {
   try {
     return new Secret(readFileSync(path, 'utf8'), path)
@@ -75,7 +75,7 @@ export function readSecretFile(path: string): Secret | null {
   }
 }
 
-/** The secret in a file, made by chance where there is none; only its owner can read it. */
+/** The secret in a file, created at random if there is none. Only its owner can read it. */
 export function makeSecretFile(path: string): Secret {
   const known = readSecretFile(path)
   if (known !== null) return known
@@ -89,7 +89,7 @@ export function makeSecretFile(path: string): Secret {
       closeSync(file)
     }
     try {
-      // Whole or not at all: another process may be making one, too, and the first one's is everybody's.
+      // Atomic, because another process may create one too. The first wins.
       linkSync(own, path)
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
@@ -102,7 +102,7 @@ export function makeSecretFile(path: string): Secret {
   return readSecretFile(path)!
 }
 
-/** A secret that dies with the process. */
+/** A random secret that is not stored. */
 export function passingSecret(): Secret {
   return new Secret(randomBytes(SECRET_BYTES).toString('base64url'), 'a secret by chance')
 }

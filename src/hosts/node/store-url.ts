@@ -1,9 +1,9 @@
 import { WakefulError } from '../../error.ts'
 import { closest } from '../../time/index.ts'
 
-/** What begins a store's address: one letter is a drive of Windows, not a scheme. */
+/** The scheme of a store's URL. One letter is a Windows drive, not a scheme. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i
-/** Other programs' names of the same. */
+/** Schemes of other programs for PostgreSQL. */
 const POSTGRES_NAMES: readonly string[] = ['postgres', 'postgresql', 'psql', 'pgsql', 'pg']
 
 /** Whether a store's URL names a PostgreSQL database. */
@@ -30,7 +30,7 @@ export function storePath(url: string): string {
   return path
 }
 
-/** Only the scheme is named: what follows may contain a password. */
+/** Errors name only the scheme, because the rest may contain a password. */
 function refuseOtherKinds(path: string): void {
   const scheme = SCHEME.exec(path)?.[1]?.toLowerCase()
   if (scheme === undefined) return

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/index.ts'
 
-/** The host's own time. The one place where `Date.now()` is called. */
+/** The clock of the system. No other file calls `Date.now()`. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -16,5 +16,5 @@ export const systemClock: Clock = {
   turn: () => new Promise((resolve) => setImmediate(resolve)),
 }
 
-/** Beyond 24.8 days `setTimeout` fires at once: longer waits go in steps. */
+/** `setTimeout` fires at once beyond 24.8 days, so longer waits are split. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1

@@ -6,26 +6,26 @@ import type { SigningKey, SigningKeys } from '../../targets/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Keyring } from './keyring.ts'
 
-/** For so long after a rotation the former secret signs too. */
+/** How long the old secret still signs after a rotation. */
 const FORMER_MS = 24 * 3_600_000
-/** Each of them is another signature in every request, of 48 bytes. */
+/** Each old secret adds a signature of 48 bytes to every request. */
 const FORMERS_MAX = 10
 const TENANTS_MAX = 10_000
 
-/** Which secret a tenant is at, and since when. */
+/** The number of a tenant's secret, and its rotations. */
 interface Rotation {
   /** From 1. */
   readonly number: number
-  /** When it came to this number, and to those before it, as far as that is kept: the newest first. */
+  /** The times of the latest rotations, newest first. */
   readonly rotatedAt: readonly number[]
 }
 
-/** A tenant's settings, of which other parts keep theirs beside the secret's number. */
+/** The settings of a tenant. Other modules keep theirs in the same document. */
 type Settings = Readonly<Record<string, unknown>>
 
 const FIRST: Rotation = { number: 1, rotatedAt: [] }
 
-/** The secrets that tenants' webhooks are signed with: derived, so that only their number is stored. */
+/** The secrets that sign the webhooks of tenants. They are derived, so only their number is stored. */
 export class WebhookSecrets implements SigningKeys, TenantSecrets {
   readonly #keyring: Keyring
   readonly #tenants: CachedDocuments<Settings>
@@ -66,7 +66,7 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
     return this.read(tenant)
   }
 
-  /** Those rotations whose former secret signs yet: each for its whole time, also where another came after it. */
+  /** The rotations whose old secret still signs, each for its whole time, even after another rotation. */
   #stillFormer(rotatedAt: readonly number[]): readonly number[] {
     const now = this.#clock.now()
     const over = rotatedAt.findIndex((at) => !(now < at + FORMER_MS))

@@ -10,29 +10,28 @@ import {
 } from '../../targets/index.ts'
 import { assertPublicHost, Forbidden, guardedLookup, type LookupAll } from './address-guard.ts'
 
-/** How webhooks are sent. */
+/** The options of webhook requests. */
 export interface TransportOptions {
   readonly allowPrivate: boolean
-  /** Asks for the addresses of a name; the system's by default. */
+  /** Looks up the addresses of a name; the system's lookup by default. */
   readonly lookupAll?: LookupAll
   readonly connectMsMax?: number
   readonly bodyMsMax?: number
 }
 
-/** Resolving, connecting and the handshake together take no longer than this. */
+/** The timeout of lookup, connection and handshake together. */
 const CONNECT_MS_MAX = 10_000
-/** The status is the answer: a body that takes longer than this after it is not waited for. */
+/** How long to wait for a body after the status, which is all that matters. */
 const BODY_MS_MAX = 5_000
 const BODY_BYTES_MAX = 64 * 1024
 const HEADERS_BYTES_MAX = 16 * 1024
 const IDLE_MS = 15_000
-/** Connections to one origin at a time, over all tenants. */
+/** Concurrent connections to one origin, of all tenants. */
 const CONNECTIONS_MAX = 1_000
 
 /**
- * HTTP by undici, which takes half the time of Node's own client: connections are kept and used again, addresses are
- * judged as they are connected to, what is read is bounded, redirects are answers like any other, and no proxy of the
- * environment is used.
+ * HTTP requests with undici, which takes half the time of Node's own client. Connections are reused, addresses are checked
+ * when connecting, responses are bounded, redirects are not followed, and proxies of the environment are ignored.
  */
 export class NodeTransport implements Transport {
   readonly #options: TransportOptions
@@ -48,13 +47,13 @@ export class NodeTransport implements Transport {
     try {
       return await this.#exchange(agent, request)
     } catch (thrown) {
-      // An idle connection that the other side closed as it was used again: nothing was answered, so a new one is used.
+      // The server closed an idle connection just as it was reused. There was no response, so a new connection is used.
       if (!(thrown instanceof StaleConnection) || request.signal.aborted) throw thrown
       return this.#exchange(agent, request)
     }
   }
 
-  /** Closes the connections that are kept. */
+  /** Closes idle connections. */
   close(): void {
     void this.#agent?.destroy()
     this.#agent = null
@@ -85,7 +84,7 @@ export class NodeTransport implements Transport {
     })
   }
 
-  /** Loaded with the first webhook: without webhooks it need not be waited for. */
+  /** Loaded with the first webhook, to save startup time without webhooks. */
   async #connections(): Promise<Agent> {
     const { Agent, buildConnector } = await import('undici')
     const { allowPrivate, lookupAll, connectMsMax = CONNECT_MS_MAX } = this.#options
@@ -101,7 +100,7 @@ export class NodeTransport implements Transport {
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       allowH2: false,
-      // An attempt has its own bound, and so has the body.
+      // Attempts and bodies have their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -115,7 +114,7 @@ interface ExchangePorts {
   readonly onFailed: (thrown: unknown) => void
 }
 
-/** One request and its answer. The body is read within its bounds: null where it is more, takes too long, or breaks off. */
+/** One request and its response. The body is null if it is too large, too slow, or breaks off. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ports: ExchangePorts
   readonly #chunks: Buffer[] = []
@@ -129,7 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#ports = ports
   }
 
-  /** Nobody waits for it any more. */
+  /** The caller no longer waits. */
   abort(): void {
     this.#end(new Error('broken off'))
     this.#controller?.abort(new Error('broken off'))
@@ -141,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
-    // Hints of what is to come.
+    // Interim responses.
     if (status < 200) return
     this.#answer = { status, retryAfter: headers['retry-after'] ?? null }
     this.#late = setTimeout(() => this.abort(), this.#ports.bodyMsMax)
@@ -161,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#end(thrown)
   }
 
-  /** What breaks after the status breaks the body alone. */
+  /** An error after the status loses only the body. */
   #end(thrown: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -175,13 +174,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A kept connection turned out to be closed. */
+/** A reused connection was closed by the server. */
 class StaleConnection extends TransportFailure {}
 
-/** Errors of connections that had answered before, and have not answered the request that failed. */
+/** Errors of reused connections that have not responded to the failed request. */
 const ofKept = new WeakSet<Error>()
 
-/** A connector whose connections tell with an error whether they had been kept from an earlier request. */
+/** A connector that marks the errors of reused connections. */
 function telling(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
@@ -202,20 +201,20 @@ function telling(connect: buildConnector.connector): buildConnector.connector {
     })
 }
 
-/** What undici calls otherwise than the system does. */
+/** Error codes of undici, and those of the system for the same. */
 const SYSTEM_CODES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
   UND_ERR_SOCKET: 'ECONNRESET',
   UND_ERR_HEADERS_OVERFLOW: 'HPE_HEADER_OVERFLOW',
 }
 
-/** Interim answers at which undici gives the connection up, and offers no way not to: by their error texts. */
+/** Interim responses at which undici drops the connection, by their error texts. It has no option against that. */
 const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
   'bad response': '100 Continue',
   'bad upgrade': '101 Switching Protocols',
 }
 
-/** Errors are named by their code alone: their messages contain addresses. */
+/** Errors are described by their code, because their messages contain addresses. */
 function failureOf(thrown: unknown, origin: string): TransportFailure {
   if (thrown instanceof Forbidden) return new TransportFailure('forbidden', forbiddenText(thrown.message))
   const { code, errors, message } = thrown as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }

@@ -8,19 +8,19 @@ import { isPostgres, storePath } from './store-url.ts'
 import { WebhookSecrets } from './webhook-secrets.ts'
 import { NodeTransport } from './webhook-transport.ts'
 
-/** How webhooks are called; everything has a default. */
+/** The options of webhooks. All have defaults. */
 export interface WebhookOptions {
   /** How long one attempt may take if the alarm does not set it ('30s'). */
   readonly timeout?: string
-  /** Calls to one endpoint at a time (10). */
+  /** Concurrent calls per endpoint (10). */
   readonly perEndpoint?: number
-  /** How long after its instant an occurrence waits uncounted for an endpoint that is left alone ('10m'). */
+  /** How long an occurrence waits for an endpoint with an open circuit, without counting an attempt ('10m'). */
   readonly patience?: string
-  /** So many failures of an endpoint in a row (5), and it is left alone: for `open` ('10s'), then longer, up to `openMax` ('1m'). */
+  /** The circuit of an endpoint opens after this many failures in a row (5), for `open` ('10s'), then longer, up to `openMax` ('1m'). */
   readonly circuit?: { readonly failures?: number; readonly open?: string; readonly openMax?: string }
 }
 
-/** The options of `open` that webhooks are about. */
+/** The options of `open` for webhooks. */
 export interface WebhookOpenOptions {
   readonly secret?: string
   readonly allowPrivateTargets?: boolean
@@ -29,10 +29,10 @@ export interface WebhookOpenOptions {
 
 const WEBHOOKS = { timeout: true, perEndpoint: true, patience: true, circuit: true } as const
 const CIRCUIT = { failures: true, open: true, openMax: true } as const
-/** Where the secret of a database is kept: unlike a file, it has no folder. */
+/** The folder of the secret of a PostgreSQL store, which has no folder of its own. */
 const POSTGRES_SECRET = './wakeful.secret'
 
-/** Reads the options, before anything is opened. */
+/** Checks the options before anything is opened. */
 export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
   const { timeout = '30s', perEndpoint = 10, patience = '10m', circuit = {} } = options.webhooks ?? {}
   checked<WebhookOptions>('webhooks', options.webhooks ?? {}, WEBHOOKS)
@@ -54,14 +54,14 @@ export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
   }
 }
 
-/** Webhooks on Node: the target, the secrets it signs with, and how to close its connections. */
+/** Webhooks on Node: the target, its secrets, and how to close its connections. */
 export interface NodeWebhooks {
   readonly target: WebhookTarget
   readonly secrets: WebhookSecrets
   close(): void
 }
 
-/** Puts the parts together. Nothing is made before the first webhook: no file, no connection. */
+/** Assembles the parts. It creates no file and no connection before the first webhook. */
 export async function openWebhooks(
   url: string,
   store: Store,
@@ -84,7 +84,7 @@ export async function openWebhooks(
   return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
 }
 
-/** Virtual time stands still during a request: otherwise an attempt would time out before it was sent. */
+/** Stops virtual time during a request, because an attempt would time out before it was sent otherwise. */
 function stoppingTime(transport: Transport, clock: Clock): Transport {
   return { send: (request) => clock.hold!(transport.send(request)) }
 }
