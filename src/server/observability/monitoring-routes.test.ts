@@ -5,8 +5,7 @@ import { openTest } from '../../testing/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { HeaderReader } from '../http/index.ts'
 import { Metrics } from './metrics.ts'
-import { MetricsAccess } from './metrics-access.ts'
-import { addMonitoringRoutes, type MonitoringParts } from './monitoring-routes.ts'
+import { addMonitoringRoutes, MetricsAccess, type MonitoringParts } from './monitoring-routes.ts'
 
 const CALLERS: Readonly<Record<string, unknown>> = {
   local: { rights: 'admin', keyId: null, key: null },

@@ -38,12 +38,6 @@ export class JumpTolerantClock implements Clock {
     if (clock.hold !== undefined) this.hold = (work) => clock.hold!(work)
   }
 
-  /** Whether the wall clock is distrusted now. */
-  get isDistrusted(): boolean {
-    this.now()
-    return this.#reportedAt !== null
-  }
-
   now(): number {
     const wall = this.#clock.now()
     const monotonic = this.#clock.monotonic()

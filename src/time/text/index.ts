@@ -6,9 +6,10 @@ export {
   MONTH_NAMES,
   normalizeLabel,
   pad2,
+  quote,
+  TEXT_LENGTH_MAX,
   WEEKDAY_NAMES,
-} from './format.ts'
-export { quote, TEXT_LENGTH_MAX } from './text.ts'
+} from './text.ts'
 export {
   looksLikeZone,
   MONTHS,
