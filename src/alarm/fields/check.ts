@@ -1,8 +1,15 @@
 import { display, inField, unknownField, WakefulError } from '../../error.ts'
 import { jsonText } from '../../json/index.ts'
 import { parseDuration } from '../../time/durations/index.ts'
-import type { Backoff, OptionName, RecordFields, SetOptions, Target, TargetSpec } from './field-types.ts'
-import { assertText, type Limits, utf8Length } from './limits.ts'
+import type {
+  Backoff,
+  Limits,
+  OptionName,
+  RecordFields,
+  SetOptions,
+  Target,
+  TargetSpec,
+} from './field-types.ts'
 import { ALARM_FIELDS, type Call, type Field } from './table.ts'
 import { traceparentOf } from './traceparent.ts'
 
@@ -153,4 +160,34 @@ export function payloadText(payload: unknown, limits: Limits): string | null {
     throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })
   }
   return text
+}
+
+/** The default limits. */
+export const DEFAULT_LIMITS: Limits = {
+  payloadBytesMax: 256 * 1024,
+  messageBytesMax: 64 * 1024,
+  nameBytesMax: 512,
+  batchMax: 1000,
+  listMax: 500,
+}
+
+/** Refuses text that is too long, or that a store could not return unchanged. */
+export function assertText(field: string, value: unknown, bytesMax: number): string {
+  if (typeof value !== 'string')
+    throw new WakefulError('field.invalid', { expected: 'a string', value: typeof value }, { field })
+  const bytes = utf8Length(value)
+  if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
+  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
+  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
+  return value
+}
+
+/** The text's length in UTF-8 without encoding it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
+  }
+  return bytes
 }

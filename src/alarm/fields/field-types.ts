@@ -128,3 +128,12 @@ export type AlarmJson = {
     Fields[K]
   >
 }
+
+/** Limits on what users may store; all are configurable. */
+export interface Limits {
+  readonly payloadBytesMax: number
+  readonly messageBytesMax: number
+  readonly nameBytesMax: number
+  readonly batchMax: number
+  readonly listMax: number
+}

@@ -1,12 +1,15 @@
-/** What can be said of an alarm, and what is accepted. Loads nothing that a browser lacks. */
+/** The fields of an alarm, and their validation. Imports nothing that a browser lacks. */
 
 export { blank } from './blank.ts'
 export {
   ALARM_OPTIONS,
   type AlarmDefaults,
+  assertText,
+  DEFAULT_LIMITS,
   DEFAULTS,
   type FieldContext,
   type OptionFields,
+  utf8Length,
   writeOptions,
 } from './check.ts'
 export {
@@ -29,6 +32,7 @@ export type {
   FieldFilters,
   FieldName,
   FilterName,
+  Limits,
   NetworkOption,
   OptionName,
   Overlap,
@@ -40,6 +44,5 @@ export type {
   WireFilters,
   WireName,
 } from './field-types.ts'
-export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { ALARM_FIELDS, type Field } from './table.ts'
 export { isTraceparent } from './traceparent.ts'

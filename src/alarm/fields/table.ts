@@ -1,4 +1,4 @@
-import type { Limits } from './limits.ts'
+import type { Limits } from './field-types.ts'
 
 /** A call of the library that can be given a field. */
 export type Call = 'set' | 'edit'

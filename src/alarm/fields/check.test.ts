@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RawJson, rawJson } from '../../json/index.ts'
-import { payloadText } from './check.ts'
-import { assertText, DEFAULT_LIMITS, utf8Length } from './limits.ts'
+import { assertText, DEFAULT_LIMITS, payloadText, utf8Length } from './check.ts'
 
 const anyText = fc.string({ unit: 'binary' })
 
