@@ -8,22 +8,22 @@ const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change 
 
 # The command line
 
-In a clone, \`npm run wakeful -- COMMAND\`; where the package is installed, \`wakeful COMMAND\`. Every command says the same as
-below with \`--help\`. It works on the store directly, beside whatever other process has the file open, or through a server.
+In a clone, run \`npm run wakeful -- COMMAND\`; with the package installed, run \`wakeful COMMAND\`. \`--help\` prints what this page says about a
+command. Commands work on the store directly, even while other processes have it open, or through a server.
 
 - **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
-- **A server** is \`--url\`, else \`WAKEFUL_URL\` where no \`--db\` is given: \`wakeful list --url http://127.0.0.1:7420\` says the same as on the
-  store. Its key is in \`WAKEFUL_KEY\`, never an argument, which others could read in a list of processes. \`--tenant\` and \`--owner\` say whose
-  alarms are meant, where the key leaves that open. What works on the store itself (\`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
-  \`migrate\`, \`doctor\`, \`bench\`) says so.
-- **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
-  What the words may be is in [when.md](when.md). An RRULE of several lines is one argument: in bash and zsh
+- **A server** is \`--url\`, else \`WAKEFUL_URL\` if there is no \`--db\`: \`wakeful list --url http://127.0.0.1:7420\` prints the same as on the
+  store. The API key is in \`WAKEFUL_KEY\`, never an argument, because other users can see arguments in the list of processes. If the key allows several tenants or owners, \`--tenant\` and
+  \`--owner\` select one. Some commands work only on the store itself: \`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
+  \`migrate\`, \`doctor\`, \`bench\`.
+- **A time** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
+  [Ways to say when](when.md) lists the accepted words. An RRULE of several lines is one argument: in bash and zsh
   \`--rrule $'DTSTART;TZID=Europe/Rome:20270104T090000\\nRRULE:FREQ=WEEKLY'\`.
-- **An alarm** is named by its id, by the beginning of it (8 characters or more, where no other begins so), or by \`--key\`.
-- **An alarm without a target** is printed by \`wakeful serve\` when it fires: it goes to the handler \`print\` of the pool \`cli\`.
-- **Output** is a table for people; with \`--json\` every command prints JSON, in snake_case, the payload digit for digit.
-- **Exit codes**: 0 done, 1 failed, 2 bad usage. What went wrong is on stderr, as JSON too under \`--json\`.
-- \`serve\` runs the clock until SIGINT or SIGTERM, then lets what is in flight settle, 30 s at most. Calls that name no zone are read in UTC there, unless \`--timezone\` names
+- **An alarm** is named by its id, by the beginning of its id (at least 8 characters, if no other id begins with them), or by \`--key\`.
+- **An alarm without a target**: \`wakeful serve\` prints its message when it fires. It goes to the handler \`print\` of the pool \`cli\`.
+- **Output** is human-readable; with \`--json\` every command prints JSON, in snake_case, with the payload byte for byte.
+- **Exit codes**: 0 done, 1 failed, 2 bad usage. Errors go to stderr, with \`--json\` as JSON.
+- \`serve\` fires alarms until SIGINT or SIGTERM, then waits for running deliveries, for at most 30 s. It reads times without a zone in UTC, unless \`--timezone\` names
   another.
 `
 

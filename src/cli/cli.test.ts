@@ -128,7 +128,7 @@ describe('serve', () => {
     const db = ['--db', 'serve.db']
     const serve = start(['serve', ...db])
     const ended = new Promise((resolve) => serve.on('exit', (code, signal) => resolve({ code, signal })))
-    expect(await saying(serve, /the clock runs here/)).toMatch(
+    expect(await saying(serve, /alarms fire here/)).toMatch(
       /set 'in 10 seconds' --message hello --db serve\.db/,
     )
     const fired = saying(serve, /fired: .*\n/)
@@ -155,7 +155,7 @@ describe('serve', () => {
 
   it('is reached through its address as well as on its file', async () => {
     const serve = start(['serve', '--port', '0', '--db', 'reached.db'])
-    const [, url] = /HTTP API: (\S+)/.exec(await saying(serve, /the clock runs here/))!
+    const [, url] = /HTTP API: (\S+)/.exec(await saying(serve, /alarms fire here/))!
     const fired = saying(serve, /fired: .*\n/)
     const set = await json(['set', '--delay', '300ms', '-m', 'hello from afar', '--url', url!])
     expect(set).toMatchObject({ timezone: 'Europe/Rome', created_via: 'rest', pool: 'cli' })
@@ -163,7 +163,7 @@ describe('serve', () => {
     expect(await json(['history', '--url', url!])).toEqual(await json(['history', '--db', 'reached.db']))
   })
 
-  it('stands by while another process runs the clock, and takes over when that one ends', async () => {
+  it('stands by while another process fires the alarms, and takes over when that one ends', async () => {
     const args = ['serve', '--json', '--db', 'two.db']
     const first = start(args)
     await saying(first, /"type":"owner"/)

@@ -120,7 +120,7 @@ it('serves beside another process, and says how many of the shards run here', {
   // Where nobody has set anything yet.
   const fresh = `${db}?schema=beside`
   const first = await serve([], { WAKEFUL_DB: fresh }, dir)
-  await said(first, /the clock runs here\n/)
+  await said(first, /alarms fire here\n/)
   await said(first, /, with the store in WAKEFUL_DB:\n {2}\S.* set 'in 10 seconds' --message hello\n/)
   const secret = fresh.replace('postgres@', 'postgres:hunter2@')
   const second = await serve(['--db', secret], {}, dir)
@@ -128,7 +128,7 @@ it('serves beside another process, and says how many of the shards run here', {
   await said(first, /64 of 128 shards run here/)
   expect(second.output()).not.toMatch(/standing by|took over|hunter2|hello --db/)
   first.child.kill('SIGTERM')
-  await said(second, /took over: the clock runs here now/)
+  await said(second, /took over: alarms fire here now/)
   second.child.kill('SIGTERM')
   expect([await first.ended, await second.ended]).toEqual([0, 0])
 })

@@ -358,7 +358,7 @@ export interface Wakeful extends Alarms {
   forTenant(tenant: string, owner?: string): Alarms
   /** The process that runs each pool's clock, and what is pending there. */
   ownership(): Promise<ClockState[]>
-  /** Whether this process runs the clock of any pool. */
+  /** Whether this process holds the lease of a pool or shard, and so fires alarms. */
   readonly isOwner: boolean
   /** What a server needs besides the alarms. */
   readonly operator: Operator

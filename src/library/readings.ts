@@ -6,7 +6,7 @@ import type { Clock } from '../time/index.ts'
 export interface Readings {
   /** Whether the store accepts writes, and not only reads. */
   readonly takesWrites: boolean
-  /** Whether the clock runs here, or would if no other process ran it. */
+  /** Whether the engine was started here, even if this process is on standby. */
   readonly isRunning: boolean
   /** Deliveries that run. */
   readonly inFlight: number

@@ -92,8 +92,8 @@ function ownerLine(here: number, pools: readonly PoolReadings[], isChange: boole
   const total = pools.reduce((sum, pool) => sum + pool.here + pool.elsewhere + pool.nobody, 0)
   if (total > pools.length && here < total)
     return `${here} of ${total} shards run here, the others in other processes`
-  if (here === 0) return 'standing by: another process runs the clock; this one takes over when it ends'
-  return isChange ? 'took over: the clock runs here now' : 'the clock runs here'
+  if (here === 0) return 'standing by: another process fires the alarms; this one takes over when it ends'
+  return isChange ? 'took over: alarms fire here now' : 'alarms fire here'
 }
 
 /** Logs the problems of alarms from now on. If the log cannot be followed, alarms still fire. */

@@ -140,12 +140,12 @@ describe('a line of the log', () => {
 
   it('as text, shows requests only if they failed, or at level debug', () => {
     const { log, lines } = open({ format: 'text', timeText: () => '00:00:00' })
-    log.event('owner', 'the clock runs here')
+    log.event('owner', 'alarms fire here')
     log.request(REQUEST)
     log.request({ ...REQUEST, status: 500, thrown: new Error('broken\n  in two') })
     log.error(new Error('no disk'))
     expect(lines).toEqual([
-      '00:00:00  the clock runs here\n',
+      '00:00:00  alarms fire here\n',
       '00:00:00  GET /v1/alarms/:id 500 in 1 ms (r1): broken in two\n',
       '00:00:00  error: no disk\n',
     ])
