@@ -29,16 +29,16 @@ function start(args: readonly string[], options: SpawnOptions = {}): ChildProces
 
 async function wakeful(args: readonly string[]) {
   const child = start(args)
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk) => {
-    said.stdout += chunk
+    output.stdout += chunk
   })
   child.stderr?.on('data', (chunk) => {
-    said.stderr += chunk
+    output.stderr += chunk
   })
   child.stdin?.end()
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { ...said, code }
+  return { ...output, code }
 }
 
 async function json(args: readonly string[]) {
@@ -48,7 +48,7 @@ async function json(args: readonly string[]) {
   return JSON.parse(stdout)
 }
 
-/** Waits until the process has said something that matches, and answers all it has said. */
+/** Waits until the process has output something that matches, and answers all it has output. */
 function saying(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -61,7 +61,7 @@ function saying(child: ChildProcess, pattern: RegExp): Promise<string> {
 }
 
 describe('one alarm', () => {
-  it('is set, shown, moved, paused, cancelled, and its story told', async () => {
+  it('is set, printed, rescheduled, paused and cancelled, and has a story', async () => {
     const db = ['--db', 'one.db']
     const set = await json([
       'set',
@@ -116,7 +116,7 @@ describe('one alarm', () => {
   })
 })
 
-it('answers 2 to bad usage, and leaves no file behind', async () => {
+it('exits with 2 on bad usage, and creates no file', async () => {
   const { code, stdout, stderr } = await wakeful(['set', 'florp', '--json'])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(JSON.parse(stderr).error.code).toBe('invalid_time')
@@ -124,7 +124,7 @@ it('answers 2 to bad usage, and leaves no file behind', async () => {
 })
 
 describe('serve', () => {
-  it('prints what fires without a target, and drains on SIGTERM', async () => {
+  it('prints alarms without a target, and drains on SIGTERM', async () => {
     const db = ['--db', 'serve.db']
     const serve = start(['serve', ...db])
     const ended = new Promise((resolve) => serve.on('exit', (code, signal) => resolve({ code, signal })))
@@ -153,7 +153,7 @@ describe('serve', () => {
     expect(await json(['stats', ...db])).toMatchObject({ pending: 0, completed: 1 })
   })
 
-  it('is reached through its address as well as on its file', async () => {
+  it('is reachable by its URL and by its file', async () => {
     const serve = start(['serve', '--port', '0', '--db', 'reached.db'])
     const [, url] = /HTTP API: (\S+)/.exec(await saying(serve, /alarms fire here/))!
     const fired = saying(serve, /fired: .*\n/)
@@ -178,7 +178,7 @@ describe('serve', () => {
 })
 
 describe('events', () => {
-  it('are followed until Ctrl-C, and end quietly when the reader has had enough', async () => {
+  it('are followed until Ctrl-C, and end without an error when the pipe is closed', async () => {
     const db = ['--db', 'events.db']
     const { id } = await json(['set', '--delay', '1h', ...db])
     const follow = start(['events', '--follow', '--json', ...db])

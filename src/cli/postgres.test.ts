@@ -14,10 +14,10 @@ const dir = mkdtempSync(join(tmpdir(), 'wakeful-cli-postgres-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 async function wakeful(args: readonly string[], env: Record<string, string> = { WAKEFUL_DB: db }) {
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string, done?: () => void) {
-      said[name] += text
+      output[name] += text
       done?.()
     },
   })
@@ -33,10 +33,10 @@ async function wakeful(args: readonly string[], env: Record<string, string> = { 
     exit: () => {},
   }
   const code = await run(args, { terminal, open, version: '1', invocation: 'wakeful', exitCode: 0 })
-  return { ...said, code }
+  return { ...output, code }
 }
 
-it('moves a store from SQLite to PostgreSQL and back, by a file', async () => {
+it('moves a store from SQLite to PostgreSQL and back with a file', async () => {
   const [from, back] = [join(dir, 'from.db'), join(dir, 'back.db')]
   const [there, again] = [join(dir, 'there.jsonl'), join(dir, 'again.jsonl')]
   await wakeful(['set', '--delay', '1h', '--payload', '{"n":9007199254740993}', '--db', from])
@@ -52,19 +52,19 @@ it('moves a store from SQLite to PostgreSQL and back, by a file', async () => {
   expect(stdout).toContain('9007199254740993')
 })
 
-it('examines it, for people and as JSON, and answers 1 where something is wrong', async () => {
+it('checks a store, as text and as JSON, and exits with 1 if something is wrong', async () => {
   await wakeful(['set', '--delay', '1h'])
   const { code, stdout } = await wakeful(['doctor'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^ok {4}server: PostgreSQL \d+/m)
   expect(stdout).toMatch(/^FAIL {2}pool cli: no process serves it, \d+ pending\n {6}start a process/m)
   await wakeful(['reset', '--yes'])
-  const said = await wakeful(['doctor', '--json'])
-  expect(JSON.parse(said.stdout)).toMatchObject({ ok: true })
-  expect(said.code).toBe(0)
+  const output = await wakeful(['doctor', '--json'])
+  expect(JSON.parse(output.stdout)).toMatchObject({ ok: true })
+  expect(output.code).toBe(0)
 })
 
-it('prints the SQL that makes a schema, and runs it once however often it is run', async () => {
+it('prints the SQL of the schema, and migrates only once', async () => {
   const at = `${db}?schema=printed`
   const { stdout, code } = await wakeful(['migrate', '--sql', '--db', at])
   expect(code).toBe(0)
@@ -75,7 +75,7 @@ it('prints the SQL that makes a schema, and runs it once however often it is run
   expect((await wakeful(['migrate', '--sql', '--db', at])).stdout).toBe('-- the schema is up to date\n')
 })
 
-it('reads nothing where there is no store, and makes none', async () => {
+it('reads nothing without a store, and creates none', async () => {
   const at = `${db}?schema=nobody`
   const { code, stdout, stderr } = await wakeful(['list', '--json', '--db', at])
   expect({ code, out: JSON.parse(stdout) }).toEqual({ code: 0, out: { items: [], next_cursor: null } })
@@ -85,7 +85,7 @@ it('reads nothing where there is no store, and makes none', async () => {
   expect(rows).toEqual([])
 })
 
-it('says nothing of a password, whatever is wrong with the address', async () => {
+it('never prints a password, whatever is wrong with the URL', async () => {
   const wrong = ['Postgres://w:s3cret@127.0.0.1:1/x', 'postgre://w:s3cret@host/x', 'mysql://w:s3cret@host/x']
   for (const at of wrong) {
     const { code, stderr } = await wakeful(['list', '--db', at])
@@ -94,7 +94,7 @@ it('says nothing of a password, whatever is wrong with the address', async () =>
   }
 })
 
-it('refuses what is for SQLite only, and says what to use', async () => {
+it('rejects commands for SQLite only, and says what to use', async () => {
   expect(await wakeful(['backup', join(dir, 'copy.db')])).toMatchObject({
     code: 2,
     stdout: '',
@@ -111,24 +111,24 @@ it('refuses what is for SQLite only, and says what to use', async () => {
   })
 })
 
-it('serves beside another process, and says how many of the shards run here', {
+it('serves next to another process, and prints how many shards run here', {
   timeout: 120_000,
 }, async () => {
-  const said = async (server: { output(): string }, what: RegExp) => {
+  const output = async (server: { output(): string }, what: RegExp) => {
     while (!what.test(server.output())) await new Promise((resolve) => setTimeout(resolve, 50))
   }
   // Where nobody has set anything yet.
   const fresh = `${db}?schema=beside`
   const first = await serve([], { WAKEFUL_DB: fresh }, dir)
-  await said(first, /alarms fire here\n/)
-  await said(first, /, with the store in WAKEFUL_DB:\n {2}\S.* set 'in 10 seconds' --message hello\n/)
+  await output(first, /alarms fire here\n/)
+  await output(first, /, with the store in WAKEFUL_DB:\n {2}\S.* set 'in 10 seconds' --message hello\n/)
   const secret = fresh.replace('postgres@', 'postgres:hunter2@')
   const second = await serve(['--db', secret], {}, dir)
-  await said(second, /64 of 128 shards run here, the others in other processes\n/)
-  await said(first, /64 of 128 shards run here/)
+  await output(second, /64 of 128 shards run here, the others in other processes\n/)
+  await output(first, /64 of 128 shards run here/)
   expect(second.output()).not.toMatch(/standing by|took over|hunter2|hello --db/)
   first.child.kill('SIGTERM')
-  await said(second, /took over: alarms fire here now/)
+  await output(second, /took over: alarms fire here now/)
   second.child.kill('SIGTERM')
   expect([await first.ended, await second.ended]).toEqual([0, 0])
 })

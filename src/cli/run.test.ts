@@ -17,10 +17,10 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 /** Runs a command in this process, on a store of its own. */
 async function wakeful(args: readonly string[], input = '', columns: number | null = null) {
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string, done?: () => void) {
-      said[name] += text
+      output[name] += text
       done?.()
     },
   })
@@ -42,7 +42,7 @@ async function wakeful(args: readonly string[], input = '', columns: number | nu
     invocation: 'wakeful',
     exitCode: 0,
   })
-  return { ...said, code }
+  return { ...output, code }
 }
 
 async function json(args: readonly string[]) {
@@ -79,14 +79,14 @@ describe('bad usage', () => {
     [['set', 'in 5 minutes', '--payload', '@/'], /\/ is a directory \(invalid_request\)/],
     [['import', 'nowhere.jsonl'], /there is no file nowhere\.jsonl \(not_found\)/],
     [[], /Usage: wakeful/],
-  ])('%j answers 2, says what would be right, and makes no store', async (args, message) => {
+  ])('%j exits with 2, says what to do, and creates no store', async (args, message) => {
     const { code, stdout, stderr } = await wakeful(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(message)
     expect(existsSync(db)).toBe(false)
   })
 
-  it('answers 1 where the work failed', async () => {
+  it('exits with 1 if the work failed', async () => {
     await wakeful(['set', '--delay', '1h'])
     for (const args of [['get'], ['events', '--alarm'], ['why']]) {
       const { code, stdout, stderr } = await wakeful([...args, 'nope'])
@@ -96,13 +96,13 @@ describe('bad usage', () => {
   })
 })
 
-it('says its version, and what each command does with an example', async () => {
+it('prints its version, and help with an example for each command', async () => {
   expect(await wakeful(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
   const { stdout } = await wakeful(['set', '--help'])
   expect(stdout).toMatch(/Global Options:[\s\S]*--db[\s\S]*Examples:\n {2}\$ wakeful set 'in 10 seconds'/)
 })
 
-it('tells of options that a command takes, and of what a setting may be', async () => {
+it('describes the options of a command, and the values of a setting', async () => {
   const helpOf = async (...args: string[]) => (await wakeful([...args, '--help'], '', 200)).stdout
   for (const args of [
     ['serve'],
@@ -126,7 +126,7 @@ it('tells of options that a command takes, and of what a setting may be', async 
   )
 })
 
-it('helps with commands of commands, and with a group that was called alone', async () => {
+it('has help for subcommands, and for a group without a subcommand', async () => {
   const { stdout } = await wakeful(['help', 'calendar', 'put'])
   expect(stdout).toContain('Usage: wakeful calendar put')
   const alone = await wakeful(['calendar'])
@@ -135,7 +135,7 @@ it('helps with commands of commands, and with a group that was called alone', as
   expect(alone.stderr).not.toContain('error')
 })
 
-it('helps within 80 columns, with examples that can be copied as they stand', async () => {
+it('has help within 80 columns, with examples that can be copied', async () => {
   const commands = [...(await wakeful(['--help'])).stdout.matchAll(/^ {2}([a-z]+) /gm)].map(
     ([, name]) => name!,
   )
@@ -150,7 +150,7 @@ it('helps within 80 columns, with examples that can be copied as they stand', as
 })
 
 describe('an alarm', () => {
-  it('keeps its payload digit for digit, from an argument, a file and stdin', async () => {
+  it('keeps its payload byte for byte, from an argument, a file and stdin', async () => {
     const payload = '{"big":12345678901234567890,"small":0.10}'
     const file = join(dir, 'payload.json')
     writeFileSync(file, `${payload}\n`)
@@ -171,7 +171,7 @@ describe('an alarm', () => {
     expect((await wakeful(args)).stdout).toMatch(/^already set, nothing changed: /)
   })
 
-  it('belongs to its tenant and owner alone', async () => {
+  it('is visible only to its tenant and owner', async () => {
     const ann = ['--tenant', 'acme', '--owner', 'ann']
     const set = await json(['set', '--delay', '1h', ...ann])
     expect(await json(['get', set.id, ...ann])).toEqual(set)
@@ -186,7 +186,7 @@ describe('an alarm', () => {
     expect(stderr).toMatch(/start `wakeful serve`/)
   })
 
-  it('says so of a pool that is not the command line’s', async () => {
+  it('notes that no process serves its pool', async () => {
     const { stdout, stderr } = await wakeful(['set', '--delay', '1h', '--target', 'print'])
     expect(stdout).toMatch(/^ {2}target {2}print@app$/m)
     expect(stderr).toMatch(/no process serves pool app now/)
@@ -197,13 +197,13 @@ describe('an alarm', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/the alarm is not kept\n$/) })
   })
 
-  it('is set again by its key', async () => {
+  it('is replaced by its key', async () => {
     const args = ['set', '--delay', '1h', '--key', 'k']
     const [, id] = /^set: (\S+)/.exec((await wakeful(args)).stdout)!
     expect((await wakeful(args)).stdout).toMatch(`set again: ${id}\n`)
   })
 
-  it('has one line of 80 columns in a list, its id uncut', async () => {
+  it('has one line of 80 columns in a list, with its whole id', async () => {
     const zone = ['--timezone', 'America/New_York']
     await wakeful(['set', '2031-05-01T09:00', '--label', 'a label that is rather long', ...zone])
     const { id } = await json(['set', '--cron', '0 9 * * *', '--target', 'remind', ...zone])
@@ -227,7 +227,7 @@ describe('an alarm', () => {
     expect(await json(['reset', '--yes'])).toEqual({ cancelled: 1, firing: 0 })
   })
 
-  it('refuses an edit of a version that is no longer the newest', async () => {
+  it('rejects an edit of an outdated version', async () => {
     const { id, updated_at } = await json(['set', '--delay', '1h'])
     await wakeful(['pause', id])
     const late = await wakeful(['resume', id, '--if-updated-at', updated_at])
@@ -240,7 +240,7 @@ describe('an alarm', () => {
 })
 
 describe('without a store', () => {
-  it('reads nothing, and leaves no file behind', async () => {
+  it('reads nothing, and creates no file', async () => {
     const { code, stdout, stderr } = await wakeful(['list', '--json'])
     expect({ code, out: JSON.parse(stdout) }).toEqual({ code: 0, out: { items: [], next_cursor: null } })
     expect(stderr).toMatch(/no store at .*alarms\.db/)
@@ -309,7 +309,7 @@ describe('the whole store', () => {
     expect((await wakeful(['list', '--json', ...copy])).stdout).toBe(list.stdout)
   })
 
-  it('takes no import that is none, or that breaks off', async () => {
+  it('rejects an import that is no export, or incomplete', async () => {
     const [first, alarm] = (await wakeful(['export'])).stdout.split('\n')
     for (const input of ['junk', `${alarm}\n`, `${first}\n${alarm}\n`]) {
       const { code, stdout, stderr } = await wakeful(['import', '--db', join(dir, 'copy.db')], input)
@@ -318,7 +318,7 @@ describe('the whole store', () => {
     }
   })
 
-  it('is exported to a file that can be one, and never over a database', async () => {
+  it('is exported to a writable file, and never over a database', async () => {
     linkSync(db, join(dir, 'link.db'))
     const before = readdirSync(dir)
     const wrong = {
@@ -355,7 +355,7 @@ describe('the whole store', () => {
     expect((await wakeful(['list', '--json'])).stdout).toContain(payload)
   })
 
-  it('is migrated, or the SQL for it printed', async () => {
+  it('is migrated, or its SQL is printed', async () => {
     const fresh = ['--db', join(dir, 'fresh.db')]
     expect((await wakeful(['migrate', '--sql', ...fresh])).stdout).toMatch(
       /^-- \d+ [\s\S]*CREATE TABLE wakeful_/,
@@ -365,7 +365,7 @@ describe('the whole store', () => {
     expect((await wakeful(['migrate', '--sql', ...fresh])).stdout).toBe('-- the schema is up to date\n')
   })
 
-  it('is examined, and what is wrong answers 1', async () => {
+  it('is checked, with exit code 1 if something is wrong', async () => {
     const { code, stdout } = await wakeful(['doctor'])
     expect(code).toBe(1)
     expect(stdout).toMatch(/^ok {4}integrity: ok$/m)
@@ -375,9 +375,9 @@ describe('the whole store', () => {
     const text = join(dir, 'notes.txt')
     writeFileSync(text, 'no database '.repeat(100))
     for (const file of [text, dir]) {
-      const said = await wakeful(['doctor', '--db', file])
-      expect(said).toMatchObject({ code: 1, stderr: '' })
-      expect(said.stdout).toMatch(/^FAIL {2}file: .*(?:not a SQLite database|is a directory).*\n {6}\S/m)
+      const output = await wakeful(['doctor', '--db', file])
+      expect(output).toMatchObject({ code: 1, stderr: '' })
+      expect(output.stdout).toMatch(/^FAIL {2}file: .*(?:not a SQLite database|is a directory).*\n {6}\S/m)
     }
     expect(await wakeful(['migrate', '--sql', '--db', text])).toMatchObject({
       code: 1,

@@ -43,7 +43,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('takes a flag before a variable, and a variable before the file', () => {
+  it('prefers a flag to a variable, and a variable to the file', () => {
     const file = { port: 1, host: 'file', concurrency: 3 }
     const { config, sources } = read(
       ['--port', '3', '--config', 'wakeful.json'],
@@ -59,7 +59,7 @@ describe('the configuration', () => {
     ])
   })
 
-  it('finds its file by a variable, and takes an empty variable for none', () => {
+  it('finds its file by a variable, and ignores an empty variable', () => {
     const { config, file } = read([], { WAKEFUL_CONFIG: 'wakeful.json', WAKEFUL_PORT: ' ' }, { port: 8 })
     expect([config.port, file]).toEqual([8, 'wakeful.json'])
   })
@@ -77,7 +77,7 @@ describe('the configuration', () => {
     expect(read([], { WAKEFUL_ALLOW_PRIVATE_TARGETS: '1' }).config.allowPrivateTargets).toBe(true)
   })
 
-  it('takes quotas from a file only', () => {
+  it('reads quotas from a file only', () => {
     const quotas = { tenant: { active_alarms: 10_000 }, owner: { sets_per_second: 5, min_interval: '10s' } }
     const { config, notes } = read(['--config', 'wakeful.json'], { WAKEFUL_QUOTAS: '{}' }, { quotas })
     expect(config.quotas).toEqual(quotas)
@@ -148,11 +148,11 @@ describe('the configuration', () => {
     expect(() => read([...flags], env, file)).toThrow(message)
   })
 
-  it('says which file is not there', () => {
+  it('names a missing file', () => {
     expect(() => read(['--config', 'other.json'])).toThrow('other.json cannot be read: ENOENT')
   })
 
-  it('tells of a variable that nothing reads, with the nearest', () => {
+  it('warns of an unknown variable, with a suggestion', () => {
     const { notes } = read([], { WAKEFUL_PROT: '80', WAKEFUL_URL: 'http://localhost', HOME: '/' })
     expect(notes).toEqual(['WAKEFUL_PROT is set, but it is not a setting (did you mean WAKEFUL_PORT?)'])
   })
@@ -174,12 +174,12 @@ describe('the configuration', () => {
     expect(lines + JSON.stringify(printed(configured))).not.toMatch(/hunter2|tell-nobody/)
   })
 
-  it('never quotes a secret that is wrong', () => {
+  it('never prints an invalid secret', () => {
     const refuse = () => read(['--config', 'wakeful.json'], {}, { secret: ['tell-nobody'] })
     expect(refuse).toThrow('secret in wakeful.json must be a text, not this value.')
   })
 
-  it('gives open what is its', () => {
+  it('has the options of open', () => {
     expect(openSettings(read([], { WAKEFUL_RETENTION: 'forever' }).config)).toEqual({
       concurrency: 100,
       batch: 1_000,

@@ -95,10 +95,10 @@ export function unknownField(name: string, known: readonly string[]): WakefulErr
 export function errorText(thrown: unknown, maxLength = 2000): string {
   let text: string
   try {
-    const said = thrown instanceof Error ? thrown.message || thrown.name : thrown
-    text = typeof said === 'string' ? said : display(said)
+    const message = thrown instanceof Error ? thrown.message || thrown.name : thrown
+    text = typeof message === 'string' ? message : display(message)
   } catch {
-    text = 'an error that cannot be shown'
+    text = 'an error that cannot be printed'
   }
   const whole = text.toWellFormed().replaceAll('\0', '\ufffd')
   return whole.length > maxLength ? `${whole.slice(0, maxLength - 1)}…` : whole
@@ -111,6 +111,6 @@ export function display(value: unknown): string {
     const text = quoted ? JSON.stringify(value) : String(value)
     return text.length > 200 ? `${text.slice(0, 199)}…` : text
   } catch {
-    return `a ${typeof value} that cannot be shown`
+    return `a ${typeof value} that cannot be printed`
   }
 }

@@ -5,7 +5,7 @@ import { RawJson, readJson, type Verbatim } from './json.ts'
 const PAYLOAD: Verbatim = { payload: true, items: { payload: true } }
 
 describe('reading JSON', () => {
-  it('reads what JSON.parse reads, alike', () => {
+  it('reads the same as JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.boolean(), (value, isWide) => {
         const text = JSON.stringify(value, null, isWide ? 2 : 0)
@@ -14,7 +14,7 @@ describe('reading JSON', () => {
     )
   })
 
-  it('refuses what JSON.parse refuses', () => {
+  it('rejects what JSON.parse rejects', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), fc.string({ maxLength: 2 }), (value, place, noise) => {
         const text = JSON.stringify(value)
@@ -38,7 +38,7 @@ describe('reading JSON', () => {
     )
   })
 
-  it('keeps a member that is to come back byte for byte as the text it is', () => {
+  it('keeps verbatim members as text', () => {
     const payload = '{"b": 9007199254740993,\n "a":1e400, "2":"\\u00e9é", "1":{"payload":[1.0]}}'
     const body = readJson(`{"label":"x","payload": ${payload} ,"n":1}`, PAYLOAD) as Record<string, unknown>
     expect((body.payload as RawJson).text).toBe(payload)
@@ -50,7 +50,7 @@ describe('reading JSON', () => {
     expect(items.items.map(({ payload }) => payload.text)).toEqual(['1.50', 'null'])
   })
 
-  it('keeps nothing where it does not stand', () => {
+  it('keeps members as text only at their place', () => {
     const text =
       '{"target":{"payload":{"x":1},"items":[{"payload":2}]},"constructor":{"payload":3},"items":[[{"payload":4.0}]]}'
     expect(readJson(text, PAYLOAD)).toEqual({
@@ -59,20 +59,20 @@ describe('reading JSON', () => {
     })
   })
 
-  it('refuses a name given twice, but not inside what is kept as it is', () => {
+  it('rejects a repeated name, except inside a verbatim member', () => {
     expect(() => readJson('{"a":1,"a":2}', PAYLOAD)).toThrow('"a" is given twice')
     expect(() => readJson('{"payload":1,"payload":2}', PAYLOAD)).toThrow('"payload" is given twice')
     expect(readJson('{"payload":{"a":1,"a":2}}', PAYLOAD)).toEqual({ payload: new RawJson('{"a":1,"a":2}') })
   })
 
-  it('keeps __proto__ a name like any other', () => {
+  it('treats __proto__ like any other name', () => {
     const read = readJson('{"__proto__":{"polluted":true}}') as object
     expect(Object.keys(read)).toEqual(['__proto__'])
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  it('has a bound on nesting', () => {
+  it('limits nesting', () => {
     for (const depth of [101, 10_000, 500_000]) {
       expect(() => readJson('['.repeat(depth) + ']'.repeat(depth))).toThrow('nested deeper than 100')
       expect(() => readJson(`{"payload":${'{"a":'.repeat(depth)}1${'}'.repeat(depth + 1)}`, PAYLOAD)).toThrow(
@@ -82,7 +82,7 @@ describe('reading JSON', () => {
     expect(readJson('['.repeat(100) + ']'.repeat(100))).toBeInstanceOf(Array)
   })
 
-  it('says where it went wrong', () => {
+  it('names the position of an error', () => {
     expect(() => readJson('{"a" 1}')).toThrow(
       'The body is not JSON: expected a colon at character 5, found "1}".',
     )

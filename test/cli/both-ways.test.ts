@@ -18,14 +18,14 @@ async function serving() {
   }
 }
 
-/** What is never the same twice, and the door, which differs: everything else must be alike. */
+/** Replaces ids, times and the interface, which differ. Everything else must be the same. */
 function alike(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
     .replace(/20(?:2|3[0-8])\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z| [+-]\d\d:\d\d)/g, 'TIME')
     .replace(/cursor":"\w+"/g, 'cursor":"…"')
-    .replace(/created_via":"(?:rest|cli)"/g, 'created_via":"DOOR"')
-    .replace(/\bvia (?:rest|cli)\b|\((?:rest|cli)\)/g, 'DOOR')
+    .replace(/created_via":"(?:rest|cli)"/g, 'created_via":"INTERFACE"')
+    .replace(/\bvia (?:rest|cli)\b|\((?:rest|cli)\)/g, 'INTERFACE')
     .replace(/\bin (?:http|sqlite):\S+/g, 'in PLACE')
     .replace(/\bin \d+[wdhm]\b(?: \d+\w+)*/g, 'LATER')
     .replace(/\b(?:\d+(?:ms|s) ago|just now|now)\b/g, 'NOW')
@@ -64,7 +64,7 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['get', '--key', 'p'],
     ['list', '--json'],
   ],
-  'everything that can be said': [
+  'everything that can be output': [
     [
       'set',
       '--cron',
@@ -127,8 +127,8 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
 }
 
 describe('on the store and through a server', () => {
-  it.for(Object.entries(STORY))('the same is said, and the same done: %s', async ([, commands]) => {
-    const said = { store: '', server: '' }
+  it.for(Object.entries(STORY))('the same is output, and the same done: %s', async ([, commands]) => {
+    const output = { store: '', server: '' }
     for (const way of ['store', 'server'] as const) {
       await using server = await serving()
       const owner = ['--tenant', 'acme', '--owner', way]
@@ -137,15 +137,15 @@ describe('on the store and through a server', () => {
       for (const command of commands) {
         const args = command.map((word) => (word.startsWith('$') ? ids.get(word.slice(1))! : word))
         const { stdout, stderr, code } = await wakeful([...args, ...owner, ...ZONE], '', env)
-        said[way] += `> ${command.join(' ')}\n${stdout}${withoutHint(stderr)}= ${code}\n`
+        output[way] += `> ${command.join(' ')}\n${stdout}${withoutHint(stderr)}= ${code}\n`
         const key = args[args.indexOf('--key') + 1]!
         if (args[0] === 'set' && code === 0) ids.set(key, /[0-9a-f-]{36}/.exec(stdout)![0])
       }
     }
-    expect(alike(said.server)).toBe(alike(said.store))
+    expect(alike(output.server)).toBe(alike(output.store))
   })
 
-  it('finds an alarm by the beginning of its id', async () => {
+  it('finds an alarm by a prefix of its id', async () => {
     await using server = await serving()
     const env = { WAKEFUL_URL: server.url }
     const { stdout } = await wakeful(['set', '2040-05-01', '--json'], '', env)
@@ -162,7 +162,7 @@ function withoutHint(stderr: string): string {
 }
 
 describe('through a server', () => {
-  it('follows the log as it grows', async () => {
+  it('follows the log', async () => {
     await using server = await serving()
     const env = { WAKEFUL_URL: server.url }
     const following = wakeful(['events', '--follow', '--limit', '1', '--json'], '', env)
@@ -190,7 +190,7 @@ describe('through a server', () => {
     expect(flag.stderr).toMatch(`error: ${name} needs the store itself`)
   })
 
-  it('says which server does not answer, and shows no key', async () => {
+  it('names the server that does not answer, and hides the key', async () => {
     const env = { WAKEFUL_URL: 'http://127.0.0.1:1', WAKEFUL_KEY: 'wk_0123_secret' }
     const { code, stderr } = await wakeful(['set', 'tomorrow'], '', env)
     expect({ code, stderr }).toEqual({
@@ -205,7 +205,7 @@ describe('through a server', () => {
     expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch('--trust-clock needs a store')
   })
 
-  it('sends the key, and whose alarms are meant', async () => {
+  it('sends the key, the tenant and the owner', async () => {
     await using server = await serving()
     const env = { WAKEFUL_URL: `${server.url}/` }
     await wakeful(['set', '2040-05-01', '--owner', 'ann', '--key', 'k'], '', env)

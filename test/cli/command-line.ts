@@ -13,8 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** What a command said, and its exit code. */
-export interface Said {
+/** What a command output, and its exit code. */
+export interface CommandOutput {
   stdout: string
   stderr: string
   readonly code: 0 | 1 | 2
@@ -30,11 +30,11 @@ export async function wakeful(
   args: readonly string[],
   input = '',
   env: Readonly<Record<string, string>> = { WAKEFUL_DB: storeFile() },
-): Promise<Said> {
-  const said = { stdout: '', stderr: '' }
+): Promise<CommandOutput> {
+  const output = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string, done?: () => void) {
-      said[name] += text
+      output[name] += text
       done?.()
     },
   })
@@ -50,7 +50,7 @@ export async function wakeful(
     exit: () => {},
   }
   const code = await run(args, { terminal, open, version: '1.2.3', invocation: 'wakeful', exitCode: 0 })
-  return { ...said, code }
+  return { ...output, code }
 }
 
 /** The same as JSON, where it went well. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { wakeful } from './command-line.ts'
 
-it('excludes days off, which are put, shown and removed by name', async () => {
+it('excludes days off of a calendar, which can be printed and removed', async () => {
   const ics =
     'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20301225\nSUMMARY:Noel\nEND:VEVENT\nEND:VCALENDAR'
   const put = await wakeful(['calendar', 'put', 'fr', '--ics', '-'], ics)
@@ -24,7 +24,7 @@ it('excludes days off, which are put, shown and removed by name', async () => {
   expect((await wakeful(['calendar', 'get', 'fr'])).code).toBe(1)
 })
 
-it('adds days to a calendar, in ranges too, empties it, and guesses at its name', async () => {
+it('adds days and ranges to a calendar, empties it, and suggests a name', async () => {
   expect((await wakeful(['calendar', 'add', 'company', '2030-12-24..2030-12-31'])).stdout).toBe(
     'company: 8 days, 2030-12-24 to 2030-12-31\n',
   )

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { json, wakeful } from './command-line.ts'
 
-it('is found by its key, or by the beginning of its id', async () => {
+it('finds an alarm by its key, or by a prefix of its id', async () => {
   const { id } = await json(['set', '--cron', '0 9 * * *', '--key', 'standup', '--event'])
   expect((await wakeful(['list'])).stdout).toMatch(/ standup +every day at 09:00/)
   expect(await json(['get', id.slice(0, 8)])).toMatchObject({ id })
@@ -20,20 +20,20 @@ it('is found by its key, or by the beginning of its id', async () => {
   expect((await json(['cancel', '--key', 'standup'])).outcome).toBe('cancelled')
 })
 
-it('shows the zone of an alarm beside the reader’s, and how far it is alike everywhere', async () => {
+it('prints the zone of an alarm and of the reader, with the same distance', async () => {
   const { id } = await json(['set', '--cron', 'CRON_TZ=Asia/Tokyo 0 9 1 1 *', '--event'])
   const args = ['--timezone', 'UTC']
   const own = /01-01 00:00:00 \+00:00 \((in [^)]+)\) = \d{4}-01-01 09:00:00 \+09:00 Asia\/Tokyo/
-  const shown = own.exec((await wakeful(['get', id, ...args])).stdout)
-  const told = /fires at .* \((in [^)]+)\).* = .* 09:00:00 \+09:00 Asia\/Tokyo/.exec(
+  const printed = own.exec((await wakeful(['get', id, ...args])).stdout)
+  const fires = /fires at .* \((in [^)]+)\).* = .* 09:00:00 \+09:00 Asia\/Tokyo/.exec(
     (await wakeful(['why', id, ...args])).stdout,
   )
-  expect(shown?.[1]).toBeDefined()
-  expect(told?.[1]).toBe(shown?.[1])
+  expect(printed?.[1]).toBeDefined()
+  expect(fires?.[1]).toBe(printed?.[1])
   expect((await wakeful(['why', id])).stdout).toMatch(/asked .*, in Asia\/Tokyo, to the event log\n/)
 })
 
-it('takes dates and phrases for bounds', async () => {
+it('accepts dates and phrases as bounds', async () => {
   const args = ['preview', '--every', '1 month', '--start', '2099-11-10', '--end', '2100-01-10']
   const { stdout } = await wakeful([...args, '--timezone', 'UTC'])
   expect(stdout.match(/^ {2}\d{4}-\d\d-\d\d 00:00:00/gm)).toEqual([

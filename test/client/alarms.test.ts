@@ -8,12 +8,12 @@ const EVENT = { event: true }
 const { url, wakeful } = await serving()
 const remote = connect(url)
 
-/** What a client cannot know, or what differs by the door. */
+/** What a client cannot know, or what differs by interface. */
 function alike({ tenant: _t, owner: _o, createdVia: _c, ...view }: AlarmView) {
   return view
 }
 
-it('is the library’s interface, but for what cannot be one', () => {
+it('has the interface of the library, except what cannot work over the network', () => {
   // Compiled, not run: whatever takes these of the library takes them of a server.
   type Shared = Omit<Alarms, 'calendars' | 'preview' | 'parse'>
   const shared: Shared = remote
@@ -71,8 +71,8 @@ describe('an alarm that a client sets', () => {
     const { rule: ownRule, ...ownRest } = alike(own)
     expect(rest).toEqual(ownRest)
     // What a rule is counted from, and the wall time it was given as, are not on the wire.
-    const { wall: _w, anchor: _a, ...told } = ownRule as typeof ownRule & { wall?: number; anchor?: number }
-    expect(rule).toMatchObject(told)
+    const { wall: _w, anchor: _a, ...sent } = ownRule as typeof ownRule & { wall?: number; anchor?: number }
+    expect(rule).toMatchObject(sent)
     expect(await remote.get(set.id)).toEqual(set)
     expect(wireJson(set)).toBe(await wakeful.wire(set.id))
     expect(await remote.wire(set.id)).toBe(await wakeful.wire(set.id))
@@ -128,7 +128,7 @@ describe('an alarm that a client sets', () => {
     expect(await remote.setMany([])).toEqual([])
   })
 
-  it('reads words in the zone of the client, or of the call', async () => {
+  it('reads plain language in the zone of the client, or of the call', async () => {
     const rome = connect(url, { timezone: 'Europe/Rome' })
     expect(await rome.set('tomorrow at 9am', { target: EVENT })).toMatchObject({ timezone: 'Europe/Rome' })
     expect(await remote.set('tomorrow at 9am', { target: EVENT })).toMatchObject({ timezone: 'UTC' })
@@ -145,7 +145,7 @@ describe('an alarm that a client sets', () => {
   })
 })
 
-it('moves, edits, pauses, skips, fires, cancels, and tells the story', async () => {
+it('reschedules, edits, pauses, skips, fires and cancels, and has the story', async () => {
   const alarms = connect(url, { owner: 'ann' })
   const own = wakeful.forTenant('default', 'ann')
   const { id } = await alarms.set({ every: '1h' }, { target: EVENT, subject: 'order-1' })
@@ -206,7 +206,7 @@ it('lists by filters and pages', async () => {
   await expect(alarms.list({ since: { delay: '1h' } })).rejects.toThrow('`since` must be an instant')
 })
 
-it('reports, with the occurrence that is meant', async () => {
+it('reports on an occurrence', async () => {
   wakeful.handle('work', () => {})
   const pending = await remote.set({ delay: '1h' }, { target: 'work', ack: 'report' })
   await expect(remote.complete(pending.id)).rejects.toMatchObject({ code: expect.any(String) })
@@ -232,7 +232,7 @@ it('previews and parses', async () => {
 })
 
 describe('the log', () => {
-  it('is read from a place on, data byte for byte, and appended to', async () => {
+  it('is read from a cursor on, with data byte for byte, and appended to', async () => {
     const alarms = connect(url, { owner: 'log' })
     const from = await alarms.newest()
     const data = '{"n":9007199254740993,"b":1,"a":2}'
@@ -255,7 +255,7 @@ describe('the log', () => {
     await expect(read({ after: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
-  it('is followed, and ends quietly when it is told to', async () => {
+  it('is followed, and ends without an error on abort', async () => {
     const alarms = connect(url, { owner: 'follow', pollMs: 10 })
     const abort = new AbortController()
     const seen: string[] = []
@@ -271,7 +271,7 @@ describe('the log', () => {
   })
 })
 
-it('refuses as the library does', async () => {
+it('throws the errors of the library', async () => {
   const cases: [string, (alarms: Pick<Alarms, 'set' | 'cancel' | 'why'>) => Promise<unknown>][] = [
     ['invalid_time', (alarms) => alarms.set('florp', { target: EVENT })],
     ['invalid_time', (alarms) => alarms.set(5 as never, { target: EVENT })],
@@ -311,9 +311,9 @@ it('refuses as the library does', async () => {
   await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('`timezone` needs `when`')
 })
 
-it('says which server does not answer', async () => {
-  const nobody = connect('http://127.0.0.1:1', { retries: 0 })
-  await expect(nobody.stats()).rejects.toMatchObject({
+it('names the server that does not answer', async () => {
+  const absent = connect('http://127.0.0.1:1', { retries: 0 })
+  await expect(absent.stats()).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringMatching(/^No answer from http:\/\/127\.0\.0\.1:1 \(fetch failed/),
   })

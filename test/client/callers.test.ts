@@ -5,7 +5,7 @@ import { serving } from '../server/harness.ts'
 const { url, wakeful, call } = await serving()
 const TRACE = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01'
 
-it.for(['Zoë', '日本 ', ' a%20b', 'did:matrix:@a:b:fp', 'a%'])('names any owner: %j', async (owner) => {
+it.for(['Zoë', '日本 ', ' a%20b', 'did:matrix:@a:b:fp', 'a%'])('can send any owner: %j', async (owner) => {
   const { id } = await connect(url, { owner, tenant: 'acme' }).set(
     { delay: '1h' },
     { target: { event: true } },
@@ -13,7 +13,7 @@ it.for(['Zoë', '日本 ', ' a%20b', 'did:matrix:@a:b:fp', 'a%'])('names any own
   expect(await wakeful.forTenant('acme', owner).get(id)).toMatchObject({ id, owner })
 })
 
-it('carries a trace to what it sets', async () => {
+it('sends the trace of an alarm', async () => {
   const alarms = connect(url)
   const options = { target: { event: true }, traceparent: TRACE }
   const { id } = await alarms.set({ delay: '1h' }, options)
@@ -28,7 +28,7 @@ it('carries a trace to what it sets', async () => {
 })
 
 describe('an agent without a URL', () => {
-  it('takes its wakes byte for byte, waits for them, and reports', async () => {
+  it('reads its wakes byte for byte, waits for them, and reports', async () => {
     const alarms = connect(url, { owner: 'agent', timeoutMs: 2_000 })
     const own = wakeful.forTenant('default', 'agent')
     expect(await alarms.inbox.take()).toEqual([])
@@ -53,7 +53,7 @@ describe('an agent without a URL', () => {
     await expect(never).rejects.toThrow('enough')
   })
 
-  it('says where its alarms go that name no target', async () => {
+  it('sets its default target', async () => {
     const alarms = connect(url, { owner: 'moving' })
     expect(await alarms.defaultTarget.get()).toBeNull()
     await alarms.defaultTarget.put('inbox')
@@ -64,7 +64,7 @@ describe('an agent without a URL', () => {
     expect([await alarms.defaultTarget.remove(), await alarms.defaultTarget.remove()]).toEqual([true, false])
   })
 
-  it('reads and rotates what its tenant’s webhooks are signed with', async () => {
+  it('reads and rotates the webhook secret of its tenant', async () => {
     const { webhooks } = connect(url, { tenant: 'signing' })
     const before = await webhooks.secret()
     expect(before).toEqual(await wakeful.forTenant('signing').webhooks.secret())
@@ -75,7 +75,7 @@ describe('an agent without a URL', () => {
 })
 
 // Last: from here on nobody comes in without a key.
-it('comes in by its key, and is told when it does not', async () => {
+it('authenticates by its key, and gets an error otherwise', async () => {
   const { json } = await call('POST', '/v1/keys', { tenant: 'acme', owner: 'ann', rights: 'write' })
   const alarms = connect(url, { key: json.key })
   const { id } = await alarms.set({ delay: '1h' }, { target: { event: true } })

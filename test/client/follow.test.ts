@@ -56,7 +56,7 @@ async function first(count: number, events: AsyncIterable<{ id: string }>): Prom
 
 const upTo = (n: number) => Array.from({ length: n }, (_, index) => `e${index + 1}`)
 
-it('goes on by Last-Event-ID when a stream breaks off, with nothing missed and nothing twice', async () => {
+it('resumes a broken stream by Last-Event-ID, without missing or repeating an event', async () => {
   let opened = 0
   const { alarms, log, asked } = await streaming((_request, response, after) => {
     opened += 1
@@ -78,7 +78,7 @@ it('goes on by Last-Event-ID when a stream breaks off, with nothing missed and n
   expect(streams.map(({ lastEventId }) => lastEventId)).toEqual(['2', '4', '6', '8'])
 })
 
-it('tells the events of one alarm, and passes over what is none', async () => {
+it('returns the events of one alarm, and skips what is no event', async () => {
   const { alarms } = await streaming((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
     response.write('event: ping\ndata: {}\n\n')
@@ -88,7 +88,7 @@ it('tells the events of one alarm, and passes over what is none', async () => {
   expect(await first(2, even)).toEqual(['e2', 'e4'])
 })
 
-it('keeps data digit for digit', async () => {
+it('keeps data byte for byte', async () => {
   const { alarms } = await streaming((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(sent(1))
@@ -99,7 +99,7 @@ it('keeps data digit for digit', async () => {
   }
 })
 
-it('asks for pages where the server has no stream', async () => {
+it('reads pages if the server has no stream', async () => {
   const { alarms, log, asked } = await streaming((_request, response) => {
     for (let n = 1; n <= 3; n++) log.push(event(n))
     response.writeHead(404, { 'content-type': 'application/problem+json' })
@@ -109,7 +109,7 @@ it('asks for pages where the server has no stream', async () => {
   expect(asked.filter(({ path }) => path.endsWith('/stream'))).toHaveLength(1)
 })
 
-it('waits for a server that is away for a while, and ends on what will not pass', async () => {
+it('waits for an unavailable server, and ends on permanent errors', async () => {
   let opened = 0
   const { alarms } = await streaming((_request, response) => {
     opened += 1
@@ -132,7 +132,9 @@ it('waits for a server that is away for a while, and ends on what will not pass'
   expect(ids).toEqual(['e1'])
 })
 
-it('waits for a server that goes away while what is there already is read', { timeout: 60_000 }, async () => {
+it('waits for a server that becomes unavailable while the existing events are read', {
+  timeout: 60_000,
+}, async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'wakeful-follow-')), 'alarms.db')
   close.push(() => rmSync(dirname(file), { recursive: true }))
   const first = await serving({ store: file })
@@ -152,7 +154,7 @@ it('waits for a server that goes away while what is there already is read', { ti
   expect(read).toEqual(Array.from({ length: 1_200 }, (_, n) => n))
 })
 
-it('ends quietly while a stream is open', async () => {
+it('ends without an error while a stream is open', async () => {
   const abort = new AbortController()
   const { alarms } = await streaming((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

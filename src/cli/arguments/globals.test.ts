@@ -8,8 +8,8 @@ it.each([
   [':memory:', 'sqlite::memory:'],
   ['C:\\data\\alarms.db', 'sqlite:C:\\data\\alarms.db'],
   ['postgres://host/db', 'postgres://host/db'],
-])('reads %s as %s', (given, url) => {
-  expect(normalizeUrl(given)).toBe(url)
+])('reads %s as %s', (input, url) => {
+  expect(normalizeUrl(input)).toBe(url)
 })
 
 it('prefers --db to WAKEFUL_DB to the default', () => {
@@ -19,7 +19,7 @@ it('prefers --db to WAKEFUL_DB to the default', () => {
   expect(() => locationOf({ db: ' ' }, {})).toThrow('--db is empty. Set a value')
 })
 
-it('goes through a server that is named, unless a store is named beside the environment’s', () => {
+it('uses a named server, unless --db overrides WAKEFUL_URL', () => {
   const server = { kind: 'server', url: 'http://x' }
   expect(locationOf({ url: 'http://x' }, { WAKEFUL_DB: 'b.db' })).toEqual(server)
   expect(locationOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_DB: 'b.db' })).toEqual(server)
@@ -35,13 +35,13 @@ it('goes through a server that is named, unless a store is named beside the envi
   expect(() => locationOf({ url: '' }, {})).toThrow('--url is empty. Set a value')
 })
 
-it('says of what only a store offers that it does, and why a server was thought of', () => {
+it('says that a command needs a store, and that WAKEFUL_URL named a server', () => {
   expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup needs the store itself/)
   expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(/^WAKEFUL_URL is set, but backup/)
   expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
 })
 
-it('knows which stores lie in a file', () => {
+it('knows the file of a store', () => {
   expect(fileOf('sqlite:./wakeful.db')).toBe('./wakeful.db')
   expect(fileOf('sqlite:///var/x.db')).toBe('/var/x.db')
   expect(fileOf('SQLite:x.db')).toBe('x.db')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readSetFlags } from './set-arguments.ts'
 
-it('goes to serve where no target is named', () => {
+it('is printed by serve without a target', () => {
   expect(readSetFlags({ message: 'hi' })).toEqual({
     message: 'hi',
     target: { handler: 'print', pool: 'cli' },
@@ -21,7 +21,7 @@ it('reads every kind of target', () => {
   })
 })
 
-it('turns durations of the backoff into milliseconds', () => {
+it('converts durations of the backoff to milliseconds', () => {
   expect(readSetFlags({ event: true, backoffBase: '2s', backoffCap: '1m' }).backoff).toEqual({
     baseMs: 2000,
     capMs: 60_000,
@@ -35,6 +35,6 @@ it.each([
   [{ target: '{oops' }, /not JSON/],
   [{ target: ' ' }, /is empty/],
   [{ backoffBase: 'soon' }, /--backoff-base: .*not a duration/],
-])('refuses %j', (flags, message) => {
+])('rejects %j', (flags, message) => {
   expect(() => readSetFlags(flags)).toThrow(message)
 })

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { readSince, readWhen } from './when-arguments.ts'
 
-it('takes the words as they are, quoted or not', () => {
+it('reads plain language, quoted or not', () => {
   expect(readWhen(['tomorrow at 9am'], {})).toBe('tomorrow at 9am')
   expect(readWhen(['in', '10', 'minutes'], {})).toBe('in 10 minutes')
 })
 
-it('takes what the options say, with their bounds', () => {
+it('reads the options of a time', () => {
   expect(readWhen([], { cron: '0 9 * * *', count: 3 })).toEqual({ cron: '0 9 * * *', count: 3 })
   expect(readWhen([], { every: '5m', start: '2027-01-01T00:00Z', misfire: 'skip' })).toEqual({
     every: '5m',
@@ -18,7 +18,7 @@ it('takes what the options say, with their bounds', () => {
   expect(readWhen(['at noon'], { misfire: 'skip' })).toEqual({ at: 'at noon', misfire: 'skip' })
 })
 
-it('refuses none and more than one', () => {
+it('rejects no time and more than one', () => {
   expect(() => readWhen([], {})).toThrow(/The time is missing/)
   expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/only one of 'tomorrow' and --cron/)
   expect(() => readWhen([], { unix: 'soon' })).toThrow(/must be a number of seconds/)
@@ -29,11 +29,11 @@ it.each([
   ['0 9 * * 1-5', /--cron '0 9 \* \* 1-5'/],
   ['*/5 * * * *', /--cron/],
   ['@daily', /--cron '@daily'/],
-])('points from %s to the option that was meant', (text, hint) => {
+])('suggests the right option for %s', (text, hint) => {
   expect(() => readWhen([text], {})).toThrow(hint)
 })
 
-it('lists since seconds of 1970, so long ago, or what words say', () => {
+it('reads --since as seconds since 1970, a duration or plain language', () => {
   const now = 1_800_000_000_000
   const view = { now: () => now, zone: 'Europe/Rome' }
   expect(readSince('1709395200', view)).toEqual(new Date(1_709_395_200_000))
@@ -43,7 +43,7 @@ it('lists since seconds of 1970, so long ago, or what words say', () => {
   expect(() => readSince('florp', view)).toThrow("'florp' is not a time")
 })
 
-it('days off, by name, and where to', () => {
+it('reads days off by name, and where they move', () => {
   expect(readWhen([], { cron: '@daily', exclude: ['weekends', 'us'] })).toEqual({
     cron: '@daily',
     exclude: ['weekends', 'us'],

@@ -50,7 +50,7 @@ export function addKeys(program: Command, shell: Shell): void {
           human: () => [
             key,
             `  ${summary(view)}`,
-            '  Keep it: it is stored as a hash, and cannot be shown again.',
+            '  Keep it: only its hash is stored, so it cannot be printed again.',
           ],
         })
       })

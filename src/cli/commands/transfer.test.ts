@@ -11,7 +11,7 @@ const KEPT = [
   '{"end":true,"alarms":2,"events":1}',
 ]
 
-it('counts what is told of, and passes every line on', async () => {
+it('counts the lines by kind, and returns every line', async () => {
   const rows = new Rows()
   expect(rows.words()).toBe('0 alarms')
   const lines = (async function* () {

@@ -27,7 +27,7 @@ function fire(more: Partial<Fire> = {}): Fire {
   return { ...base, ...more } as unknown as Fire
 }
 
-it('says when, what, how late and which', () => {
+it('has the time, the message, the lateness and the alarm', () => {
   expect(fireLine(fire(), 'Europe/Rome')).toBe(
     '2026-11-15 09:00:00 +01:00  fired: standup: come in  (on time, a-1)',
   )
@@ -37,7 +37,7 @@ it('says when, what, how late and which', () => {
   )
 })
 
-it('is the wake of the contract as JSON', () => {
+it('has the body of a webhook as JSON', () => {
   const text = wakeText(fire({ payloadJson: '[12345678901234567890]' }))
   expect(text).toContain('"payload":[12345678901234567890]')
   expect(JSON.parse(text)).toMatchObject({

@@ -12,13 +12,13 @@ const alarms = {
   }),
 } as unknown as Alarms
 
-it('finds an id by its beginning, where that is enough', async () => {
+it('finds an id by a unique prefix', async () => {
   expect(await wholeId(alarms, '0190c3b2-7e3a')).toBe(IDS[0])
   expect(await wholeId(alarms, '0190C3B3')).toBe(IDS[2])
   await expect(wholeId(alarms, '0190c3b2')).rejects.toThrow(/is a prefix of 2 ids.*Use more characters/)
   await expect(wholeId(alarms, '0190c3ff')).rejects.toMatchObject({ code: 'not_found' })
 })
 
-it.each([IDS[0]!, '0190c3b', 'standup', 'no-such-id'])('leaves %s as it is', async (id) => {
+it.each([IDS[0]!, '0190c3b', 'standup', 'no-such-id'])('returns %s unchanged', async (id) => {
   expect(await wholeId(alarms, id)).toBe(id)
 })

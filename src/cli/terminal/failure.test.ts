@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
 import { failureOf, failureText, withFile } from './failure.ts'
 
-it('answers 2 where the arguments were wrong, and 1 where the work failed', () => {
+it('has exit code 2 for wrong arguments, and 1 for failed work', () => {
   expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'invalid_time' })).exitCode).toBe(2)
   expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'not_found' })).exitCode).toBe(1)
   expect(failureOf(new Error('boom'))).toEqual({ code: 'internal', message: 'boom', exitCode: 1 })
 })
 
-it('says it for people and as JSON', () => {
+it('is printed as text and as JSON', () => {
   const failure = failureOf(new WakefulError('internal', { detail: 'no alarm x' }, { code: 'not_found' }))
   expect(failureText(failure, false)).toBe('error: no alarm x (not_found)')
   expect(JSON.parse(failureText(failure, true))).toEqual({
@@ -17,7 +17,7 @@ it('says it for people and as JSON', () => {
   })
 })
 
-it('has words for trouble with files, whose names were arguments', async () => {
+it('describes file system errors with the name of the argument', async () => {
   const missing = await withFile('x', () => readFile('/nowhere/x')).catch((thrown: unknown) => thrown)
   expect(failureOf(missing)).toEqual({ code: 'not_found', message: 'there is no file x', exitCode: 2 })
   const folder = await withFile('/', () => readFile('/')).catch((thrown: unknown) => thrown)
@@ -33,8 +33,8 @@ it.each([
     'write postgres://user:password@host/x, not pg://a:…@b',
   ],
   ['no postgres://host/app?password=s3cret&sslmode=x', 'no postgres://host/app?password=…&sslmode=x'],
-])('says nothing of a password: %s', (message, shown) => {
+])('hides a password: %s', (message, expected) => {
   const failure = failureOf(new WakefulError('internal', { detail: message }, { code: 'not_found' }))
-  expect(failureText(failure, false)).toBe(`error: ${shown} (not_found)`)
+  expect(failureText(failure, false)).toBe(`error: ${expected} (not_found)`)
   expect(failureText(failure, true)).not.toContain('ret')
 })

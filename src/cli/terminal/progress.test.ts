@@ -9,18 +9,18 @@ function fake(isTTY: boolean) {
   return { clock, written, terminal: { stderr, monotonic: () => clock.ms } as unknown as Terminal }
 }
 
-it('shows a bar with how much, how fast and how long still', () => {
+it('shows a bar with the share, the rate and the remaining time', () => {
   expect(progressText('export', 2500, 10_000, 5000, 80)).toBe(
     'export [████████░░░░░░░░░░░░░░░░░░░░░░]  25% 2,500/10,000 · 500/s · 15s left',
   )
 })
 
-it('leaves the bar out where there is no room, and the share where there is no total', () => {
+it('omits the bar on a narrow terminal, and the share without a total', () => {
   expect(progressText('export', 2500, 10_000, 5000, 30)).toBe('export:  25% 2,500/10,000 · 500/s · 15s left')
   expect(progressText('import', 2500, null, 5000, 80)).toBe('import: 2,500 · 500/s')
 })
 
-it('redraws on a terminal ten times a second at most, and wipes itself', () => {
+it('redraws at most ten times a second, and removes itself', () => {
   const { clock, written, terminal } = fake(true)
   const bar = progress(terminal, 'export', 10)
   for (clock.ms = 0; clock.ms < 1000; clock.ms += 10) bar.at(1)
@@ -29,7 +29,7 @@ it('redraws on a terminal ten times a second at most, and wipes itself', () => {
   expect(written.at(-1)).toBe('\r\u001B[K')
 })
 
-it('writes plain lines, and few, where there is no terminal', () => {
+it('writes few plain lines without a terminal', () => {
   const { clock, written, terminal } = fake(false)
   const bar = progress(terminal, 'export', 10)
   for (clock.ms = 0; clock.ms <= 10_000; clock.ms += 100) bar.at(1)

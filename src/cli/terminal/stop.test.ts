@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Stop } from './stop.ts'
 import type { Terminal } from './terminal.ts'
 
-it('asks once, takes no echo for a second Ctrl-C, and then ends at once', async () => {
+it('ignores a forwarded Ctrl-C, and exits at the second one', async () => {
   const clock = { ms: 0 }
   const exits: number[] = []
   let send = () => {}

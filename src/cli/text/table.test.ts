@@ -18,33 +18,33 @@ const rows: Row[] = [
 ]
 
 describe('a table', () => {
-  it('aligns its columns and cuts nothing where there is no terminal', () => {
+  it('aligns its columns, and cuts nothing without a terminal', () => {
     expect(table(columns, rows, null)).toEqual({
       titles: ['ID        LABEL                 TOOK'],
       lines: ['0190c3b2  a rather long label     1s', '0190c3b3                       250ms'],
     })
   })
 
-  it('cuts what may be cut to fit the terminal', () => {
+  it('cuts columns to fit the terminal', () => {
     expect(table(columns, rows, 28).lines).toEqual([
       '0190c3b2  a rather l…     1s',
       '0190c3b3               250ms',
     ])
   })
 
-  it('moves to a second line what one line does not hold, and never cuts an id', () => {
+  it('moves columns to a second line if needed, and never cuts an id', () => {
     expect(table(columns, rows, 20)).toEqual({
       titles: ['ID', '  LABEL         TOOK'],
       lines: ['0190c3b2', '  a rather l…     1s', '0190c3b3', '               250ms'],
     })
   })
 
-  it('leaves out columns with nothing in them', () => {
+  it('omits empty columns', () => {
     expect(table(columns, [{ id: 'x', label: '', took: '' }], 80)).toEqual({ titles: ['ID'], lines: ['x'] })
   })
 })
 
-it('shows a card of names and values, without the empty ones', () => {
+it('prints names with values, without empty ones', () => {
   const fields = [
     ['id', 'x'],
     ['key', ''],

@@ -8,7 +8,7 @@ it.each([
   ['2026-11-15T08:00:00.999Z', 'UTC', '2026-11-15 08:00:00 +00:00'],
   ['9999-12-31T23:59:59.999Z', 'Asia/Kolkata', '10000-01-01 05:29:59 +05:30'],
   ['1970-01-01T00:00:00.000Z', 'America/St_Johns', '1969-12-31 20:30:00 -03:30'],
-])('shows %s in %s as %s', (instant, zone, shown) => {
+])('prints %s in %s as %s', (instant, zone, shown) => {
   expect(localTime(new Date(instant), zone)).toBe(shown)
 })
 
@@ -27,11 +27,11 @@ it.each([
   [172_805_000, '2d'],
   [3_605_000, '1h'],
   [86_400_000 * 800, '2y'],
-])('says %i ms as %s', (ms, shown) => {
+])('prints %i ms as %s', (ms, shown) => {
   expect(humanizeDuration(ms)).toBe(shown)
 })
 
-it('says an instant in the zone of the reader, and in another', () => {
+it('prints an instant in the zone of the reader, and in another', () => {
   const view = { zone: 'UTC', now: () => Date.parse('2026-11-15T08:00:00Z') }
   const at = new Date('2026-11-15T09:00:00Z')
   expect(timeFor(at, view, 'UTC')).toBe('2026-11-15 09:00:00 +00:00 (in 1h)')
@@ -40,7 +40,7 @@ it('says an instant in the zone of the reader, and in another', () => {
   )
 })
 
-it('says how far an instant is', () => {
+it('prints the distance of an instant', () => {
   const now = 1_800_000_000_000
   expect(relativeTime(new Date(now + 10_800_000), now)).toBe('in 3h')
   expect(relativeTime(new Date(now - 5000), now)).toBe('5s ago')
@@ -53,10 +53,10 @@ it.each([
   ['2026-11-14T23:30:00.000Z', 'today 00:30:00'],
   ['2026-09-01T07:00:00.000Z', 'Sep 1 09:00'],
   ['2027-03-28T01:30:00.000Z', '2027-03-28 03:30'],
-])('says %s shortly as %s', (instant, shown) => {
+])('shortens %s to %s', (instant, shown) => {
   expect(shortTime(new Date(instant), 'Europe/Rome', Date.parse('2026-11-15T08:00:00Z'))).toBe(shown)
 })
 
-it('refuses a zone this machine does not know', () => {
+it('rejects an unknown zone', () => {
   expect(() => localTime(new Date(0), 'Mars/Olympus')).toThrow(/not a known time zone/)
 })
