@@ -62,7 +62,7 @@ const CASES: readonly Case[] = [
     labels: { ...warning, instance: 'a:7420', call: 'claim' },
     summary: 'The store fails calls of claim on a:7420',
     description:
-      'The log says with which error (type trouble). A full disk, a lost connection and a held lock are the usual ones.',
+      'The log has the error (type error). The usual ones are a full disk, a lost connection and a lock that another process has.',
   },
   {
     alert: 'WakefulLag',
