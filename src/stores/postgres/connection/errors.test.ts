@@ -19,13 +19,13 @@ it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HA
   },
 )
 
-it('tells what is one row’s own from what is the store’s: the rest go on without that row', () => {
+it('distinguishes errors of one row from those of the store: the rest go on without that row', () => {
   const codes = ['22P02', '23514', '54000', 'XX001', '40001', '53100', '57P01', 'P0001']
   const ofARow = codes.filter((code) => !isStoreError(Object.assign(new Error('x'), { code })))
   expect(ofARow).toEqual(['22P02', '23514', '54000', 'XX001'])
 })
 
-it('leaves an error alone that is nobody’s', () => {
+it('leaves other errors unchanged', () => {
   const thrown = new Error('boom')
   expect(storeFailure(thrown, 'host/app')).toBe(thrown)
 })

@@ -56,7 +56,7 @@ it('reports which processes serve each pool, and what is pending in pools that n
   expect(named(run, 'processes')?.detail).toBe('1 alive')
 })
 
-it('tells of what is overdue, and of owners whose lease has ended', async () => {
+it('reports what is overdue, and processes whose lease has ended', async () => {
   const at = await made('dead')
   const wakeful = await open(at)
   await wakeful.set(new Date(0), { target: 'x' })
@@ -72,7 +72,7 @@ it('tells of what is overdue, and of owners whose lease has ended', async () => 
   })
 })
 
-it('tells how far this host’s clock is from the database’s', async () => {
+it('reports how far this host’s clock is from the database’s', async () => {
   const at = await made('skewed')
   const ahead = { ...systemClock, now: () => systemClock.now() + 3_600_000 }
   const checks = await examinePostgres(at, ahead)
@@ -135,7 +135,7 @@ describe('the rights of a role', () => {
     )
   })
 
-  it('are enough with those on sequences that are looked for, and not with one of them less', async () => {
+  it('are enough with those on the checked sequences, and not without one of them', async () => {
     await grant('SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA rightless')
     for (const [name, right] of SEQUENCE_RIGHTS) await grant(`${right} ON SEQUENCE rightless.${name}`)
     expect(bad(await examine(as.href))).toEqual([])
@@ -153,7 +153,7 @@ describe('the rights of a role', () => {
   })
 })
 
-it('tells where the server takes no writes by default', async () => {
+it('reports a server that is read-only by default', async () => {
   const at = await made('still')
   const checks = await examine(`${at}&options=-c%20default_transaction_read_only%3Don`)
   expect(named(checks, 'server')).toMatchObject({
@@ -162,7 +162,7 @@ it('tells where the server takes no writes by default', async () => {
   })
 })
 
-it('tells of a snapshot that is held, of what holds the log up, and of dead rows', async () => {
+it('reports an open snapshot, what delays the log, and dead rows', async () => {
   const at = await made('held')
   await client.query(`INSERT INTO held.timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick,
       generation, attempt, delivered, version, edited)
@@ -181,7 +181,7 @@ it('tells of a snapshot that is held, of what holds the log up, and of dead rows
   for (const name of ['snapshots', 'log']) expect(named(checks, name)?.detail).toContain('report, pid ')
 })
 
-it('says where the schema’s tables are somebody else’s', async () => {
+it('reports a schema with tables of another program', async () => {
   await client.query('CREATE SCHEMA theirs; CREATE TABLE theirs.migrations (version text)')
   expect(named(await examine(`${url}?schema=theirs`), 'schema')).toMatchObject({
     ok: false,
@@ -189,7 +189,7 @@ it('says where the schema’s tables are somebody else’s', async () => {
   })
 })
 
-it('says what is wrong with a server that cannot be had', async () => {
+it('reports why a server cannot be reached', async () => {
   expect(await examine('postgres://postgres@127.0.0.1:1/x')).toMatchObject([
     { name: 'server', ok: false, detail: expect.stringMatching(/cannot be reached/) },
   ])

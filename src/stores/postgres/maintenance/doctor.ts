@@ -34,12 +34,14 @@ const EXAMINE = {
 } as const
 
 const CLOCK_SAMPLES = 5
-/** Alarms fire by the database's clock: one of the two that is this far off is worth telling. */
+/** Alarms fire by the database's clock: a larger difference from the host's is reported. */
 const SKEW_MS_MAX = 10_000
 /** Counting everything may take a while. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-/** Looks a database over without changing it: server, settings, schema, rights, clocks, lag, figures, vacuum, snapshots. */
+/**
+ * Checks a database without changing it: server, settings, schema, rights, clocks, lag, figures, vacuum, snapshots.
+ */
 export async function examinePostgres(
   url: string,
   clock: Clock,
@@ -65,7 +67,7 @@ export async function examinePostgres(
   }
 }
 
-/** What is in the schema; where it cannot be read, the rights that would be needed are all there is to tell. */
+/** The contents of the schema; if it cannot be read, only the rights that are missing. */
 async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
   const { session } = database
   const rights = await rightsOf(session)
@@ -83,7 +85,7 @@ async function storeChecks(database: Database, clock: Clock, limits: HealthLimit
   ]
 }
 
-/** Each by itself: a right that is missing for one must not hide the others. */
+/** Each by itself: a missing right for one must not hide the others. */
 async function guarded(database: Database, name: string, work: () => Promise<Check[]>): Promise<Check[]> {
   try {
     return await work()
@@ -128,7 +130,7 @@ async function settingsChecks({ session, isPooled }: Database): Promise<Check[]>
       `${used} of ${connections} in use; a process of Wakeful has at most ${CONNECTIONS_PER_PROCESS}`,
       'raise max_connections, or put PgBouncer in between',
     ),
-    // Without a pooler they end when Wakeful says so.
+    // Without a pooler, Wakeful ends them itself.
     ...(isPooled
       ? [check('statements', true, timeout === '0' ? 'have no limit' : `end after ${timeout}`)]
       : []),
@@ -155,7 +157,7 @@ async function schemaCheck({ session, dialect }: Database, version: number): Pro
   )
 }
 
-/** The tables, sequences and indexes that the migrations make, by name. */
+/** The tables, sequences and indexes of the migrations, by name. */
 function madeNames(): string[] {
   const text = MIGRATIONS.map((each) => each.sql).join('\n')
   const made = /^CREATE (?:TABLE|SEQUENCE|(?:UNIQUE )?INDEX) (?:wakeful\.)?(\w+)/gm
@@ -184,7 +186,7 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
   ]
 }
 
-/** The database's clock and how far the host's is ahead of it, by the quickest of some looks. */
+/** The database's clock and how far the host's is ahead of it, by the fastest of several readings. */
 async function measure({ session }: Database, host: Clock): Promise<{ now: number; skewMs: number }> {
   let best: { tripMs: number; now: number; skewMs: number } | null = null
   for (let i = 0; i < CLOCK_SAMPLES; i++) {
@@ -197,7 +199,7 @@ async function measure({ session }: Database, host: Clock): Promise<{ now: numbe
   return best!
 }
 
-/** An owner whose lease has ended is dead; its shards are taken over by whoever beats next, if there is anybody. */
+/** A process whose lease has ended is dead; the next heartbeat of another one takes its shards over. */
 function ownersCheck(
   all: number,
   ended: readonly (readonly [string, number])[],

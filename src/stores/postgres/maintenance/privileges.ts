@@ -3,7 +3,7 @@ import type { Bindable, Session } from '../connection/index.ts'
 
 const IN_SCHEMA = 'FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace'
 
-/** What the store does with sequences itself; those behind identity columns need no right for that. */
+/** What the store itself does with sequences; those of identity columns need no right for that. */
 export const SEQUENCE_RIGHTS: readonly (readonly [sequence: string, right: string])[] = [
   ['alarms_seq_seq', 'USAGE'],
   ['document_versions', 'USAGE'],
@@ -11,7 +11,7 @@ export const SEQUENCE_RIGHTS: readonly (readonly [sequence: string, right: strin
   ['tally_slots', 'USAGE'],
 ]
 
-/** All by the catalog, which everybody may read. */
+/** From the catalog, which every role may read. */
 const MISSING = {
   schema: `SELECT 'schema ' || nspname, 'USAGE' FROM pg_namespace
     WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE')`,
@@ -33,7 +33,7 @@ const KINDS = ['schema', 'tables', 'sequences'] as const
 
 type Found = Readonly<Record<keyof typeof MISSING, readonly (readonly [name: string, right: string])[]>>
 
-/** The rights of the role that asks, and whether they let it read the tables at all. */
+/** The rights of the current role, and whether they let it read the tables at all. */
 export async function rightsOf(session: Session): Promise<{ check: Check; canRead: boolean }> {
   const { plainSchema: schema } = session.dialect
   const found = await missingRights(session)
@@ -52,7 +52,7 @@ export async function rightsOf(session: Session): Promise<{ check: Check; canRea
   }
 }
 
-/** What lacks the same is named together: `INSERT, DELETE on alarms, timers`. */
+/** Tables that lack the same rights are named together: `INSERT, DELETE on alarms, timers`. */
 function rightsText(found: Found[keyof Found]): string[] {
   const byName = Map.groupBy(found, ([name]) => name)
   const rightsOfName = [...byName].map(

@@ -1,7 +1,7 @@
 import { type Check, check, formatCount, formatRounded } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
-/** What is asked of the server about itself. A role sees what it may of others' sessions; a superuser all of it. */
+/** Queries about the server. A role sees what it may of others' sessions; a superuser sees all. */
 const HEALTH = {
   vacuum: `SELECT s.n_dead_tup, s.n_live_tup, current_setting('autovacuum'), current_setting('track_counts'),
     floor(extract(epoch FROM clock_timestamp() - greatest(s.last_autovacuum, s.last_vacuum)) * 1000)::bigint
@@ -22,7 +22,7 @@ const HEALTH = {
     AND a.pid <> pg_backend_pid() AND a.xact_start IS NOT NULL ORDER BY 2 DESC LIMIT 1`,
 } as const
 
-/** What is still well. */
+/** The thresholds of the checks. */
 export interface HealthLimits {
   /** Dead rows of `timers`. */
   readonly deadRowsMax: number
@@ -31,7 +31,7 @@ export interface HealthLimits {
   readonly logWriterMsMax: number
 }
 
-/** Of dead rows ten times what autovacuum waits for: it does not come, or cannot remove them. */
+/** Ten times as many dead rows as autovacuum waits for: it does not run, or cannot remove them. */
 export const HEALTH_LIMITS: HealthLimits = {
   deadRowsMax: 50_000,
   snapshotMsMax: 15 * 60_000,

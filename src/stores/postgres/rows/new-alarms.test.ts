@@ -61,7 +61,7 @@ describe('new alarms', () => {
     expect(found.map(({ payload }) => payload)).toEqual(payloads)
   })
 
-  it('have their own id for a correlation id, where they are told no other', async () => {
+  it('use their own id as the correlation id by default', async () => {
     const corrs = async (...ids: (string | null)[]) => {
       const named = ids.map((each, i) => ({ id: `id${i}`, correlation_id: each ?? `id${i}` }))
       const found = await written(named.map((fields) => ({ fields, shard: 1, wakeAt: 10 })))

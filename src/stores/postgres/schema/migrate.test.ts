@@ -47,7 +47,7 @@ describe('migrations', () => {
     )
   })
 
-  it('can be printed, and run by hand, for those who may not create tables', async () => {
+  it('can be printed, and run by hand by another role', async () => {
     const text = migrationSql(new Dialect('by_hand'), { version: 0, hasSchema: false })
     expect(text).toContain('CREATE TABLE "by_hand".timers')
     expect(text).toMatch(/^BEGIN;\n[\s\S]*\nCOMMIT;\n$/)
@@ -72,7 +72,7 @@ describe('migrations', () => {
   it.each([
     ['alarms', 'CREATE TABLE others.alarms (id int)'],
     ['migrations', 'CREATE TABLE others.migrations (version text)'],
-  ])('refuse a schema with tables of somebody else’s: %s', async (_, table) => {
+  ])('refuse a schema with tables of another program: %s', async (_, table) => {
     await client.query(`CREATE SCHEMA others; ${table}`)
     onTestFinished(async () => void (await client.query('DROP SCHEMA others CASCADE')))
     await expect(open(`${url}?schema=others`)).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('migrations', () => {
     })
   })
 
-  it('undo themselves whole when one fails', async () => {
+  it('roll back completely when one fails', async () => {
     const broken = [...MIGRATIONS, { number: 99, name: 'broken', sql: 'CREATE TABLE (;', breaking: true }]
     await withDatabase('broken', async (database) => {
       await expect(migrate(database, 0, { shards: 64 }, broken)).rejects.toThrow()
@@ -89,7 +89,7 @@ describe('migrations', () => {
     })
   })
 
-  it('fix the number of shards: who opens it later with another number gets the first', async () => {
+  it('fix the number of shards: a later open with another number gets the first', async () => {
     await withDatabase('fixed', (database) => migrate(database, 0, { shards: 5 }))
     const wakeful = await open(`${url}?schema=fixed`)
     await wakeful.set('in 1 hour', { target: 'x' })

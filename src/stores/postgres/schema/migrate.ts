@@ -11,14 +11,14 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
   breaking boolean NOT NULL,
   applied_at bigint NOT NULL
 )`
-/** Any number, the same in every process: who holds it migrates. */
+/** The key of the advisory lock of migrations: the same in every process. */
 const LOCK = 7_420_001
-/** The oldest server that will do. */
+/** The oldest supported server. */
 export const VERSION_MIN = 140_000
-/** Shards per pool where nothing else is said. */
+/** Default number of shards per pool. */
 export const SHARDS = 64
 
-/** What is fixed when the tables are made. */
+/** What is fixed when the tables are created. */
 export interface Fixed {
   /** Shards per pool. */
   readonly shards: number
@@ -43,7 +43,7 @@ export async function migrate(
   }
 }
 
-/** What is said where the schema's tables are somebody else's; any other error as it is. */
+/** The error for a schema with tables of another program; any other error unchanged. */
 export function foreignTables(cause: unknown, { schema, name }: Database): unknown {
   if (!isForeignTable(cause)) return cause
   return new WakefulError('store.foreign_tables', { schema, name, text: errorText(cause) }, { cause })
@@ -56,10 +56,10 @@ async function run(
   fixed: Fixed,
   migrations: readonly Migration[],
 ): Promise<Migrated> {
-  // A migration may take longer than any other statement, and those that wait for it too.
+  // A migration may take longer than any other statement, and so may waiting for it.
   await session.plain('SET LOCAL statement_timeout = 0')
   await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
-  // Not for long: everybody else queues up behind whoever waits to change a table that a transaction is using.
+  // Not for long: while a migration waits for a table that a transaction uses, all others queue behind it.
   await session.plain(`SET LOCAL lock_timeout = '10s'`)
   const from = await schemaVersion(session)
   const missing = migrations.filter((each) => each.number > from)
@@ -82,7 +82,7 @@ async function run(
   return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
 }
 
-/** Asked for first: to create what is there needs a right that whoever runs Wakeful may not have. */
+/** Checked first: CREATE SCHEMA IF NOT EXISTS needs a right that Wakeful's role may not have. */
 async function hasSchema(session: Session): Promise<boolean> {
   const query = 'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1'
   return (await session.row(query, session.dialect.plainSchema)) !== undefined
@@ -94,9 +94,9 @@ async function fix(session: Session, { shards }: Fixed): Promise<void> {
   await session.run(insert, 'store', randomUUID())
 }
 
-/** The number of the newest migration the database has; 0 for one that is new to Wakeful. */
+/** The number of the database's newest migration; 0 for a database without Wakeful. */
 export async function schemaVersion(session: Session): Promise<number> {
-  // By a look at the catalog's own tables: `to_regclass` may answer from before the lock was waited for.
+  // Read from the catalog's tables: `to_regclass` may answer from before the wait for the lock.
   const ledger = await session.row(
     "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migrations'",
     session.dialect.plainSchema,
@@ -106,16 +106,16 @@ export async function schemaVersion(session: Session): Promise<number> {
   return (number as number | null) ?? 0
 }
 
-/** What there is before a migration. */
+/** The state before a migration. */
 interface Before {
   readonly version: number
   readonly hasSchema: boolean
 }
 
-/** The moment at which the text is run, which is not that at which it was printed. */
+/** The time at which the text is run, not the one at which it was printed. */
 const RUN_AT = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
-/** The SQL that would be run, for those who migrate by hand. */
+/** The SQL of the missing migrations, to run by hand. */
 export function migrationSql(dialect: Dialect, before: Before): string {
   const from = before.version
   const missing = MIGRATIONS.filter((each) => each.number > from)
@@ -130,7 +130,7 @@ export function migrationSql(dialect: Dialect, before: Before): string {
     STATISTICS_SQL,
   ]
   const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
-  // All or nothing, also by a client that goes on after an error: what follows would empty tables that are in use.
+  // All or nothing, even with a client that continues after an error: the rest would empty tables that are in use.
   return missing.length === 0 ? '' : dialect.text(['BEGIN;\n', ...parts, 'COMMIT;\n'].join('\n'))
 }
 
@@ -139,19 +139,19 @@ export function migratePostgres(url: string, now: number): Promise<Migrated> {
   return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
 }
 
-/** A store as messages name it. */
+/** The name of a store in messages. */
 function placeOf({ schema, name }: Database): string {
   return `schema ${schema} of ${name}`
 }
 
-/** Where a store should be and is not, for messages; null where there is one. */
+/** The place of a missing store, for messages; null if there is one. */
 export function missingStore(url: string): Promise<string | null> {
   return withDatabase(url, async (database) =>
     (await schemaVersion(database.session)) > 0 ? null : placeOf(database),
   )
 }
 
-/** Refuses a database that holds no store: one that is only read must not make its tables. */
+/** Refuses a database without a store: a command that only reads must not create tables. */
 export async function assertPostgresStore(url: string): Promise<void> {
   const place = await missingStore(url)
   if (place === null) return

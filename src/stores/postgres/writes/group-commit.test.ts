@@ -41,7 +41,7 @@ describe('a group commit', () => {
     expect(commits).toEqual([['a'], ['b', 'c']])
   })
 
-  it('halves a group that fails until whoever is at fault stands alone', async () => {
+  it('bisects a group that fails until the failing job is alone', async () => {
     const { group, commits } = scene(['c'])
     const ends = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((job) => group.submit(job)))
     expect(ends.map(({ status }) => status)).toEqual([
