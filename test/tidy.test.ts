@@ -294,8 +294,8 @@ describe('time', () => {
 describe('files', () => {
   it(`have at most ${LINES_MAX} lines`, () => {
     const long = all.filter((file) => file.lines.length > LINES_WARN)
-    const told = long.map((file) => `${file.path}: ${file.lines.length} lines`)
-    if (told.length > 0) console.info(`over ${LINES_WARN} lines, worth a look:\n  ${told.join('\n  ')}`)
+    const listed = long.map((file) => `${file.path}: ${file.lines.length} lines`)
+    if (listed.length > 0) console.info(`over ${LINES_WARN} lines, worth a look:\n  ${listed.join('\n  ')}`)
     expect(long.filter((file) => file.lines.length > LINES_MAX).map(({ path }) => path)).toEqual([])
   })
 

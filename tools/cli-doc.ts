@@ -63,10 +63,10 @@ function section(command: Command, help: string): string {
   const summary = command.description()
   const examples = /Examples:\n([\s\S]*)$/.exec(help)?.[1] ?? ''
   const lines = examples.split('\n').flatMap((line) => /^ {2}\$ (.*)$/.exec(line)?.[1] ?? [])
-  const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`
+  const exampleBlock = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`
   const options = command.options.filter((option) => !option.hidden)
   const table = options.length === 0 ? '' : `\n${optionTable(options)}`
-  return `### \`${nameOf(command)} ${argumentsOf(command)}\`\n\n${sentence(summary)}\n${table}${shown}`.replace(
+  return `### \`${nameOf(command)} ${argumentsOf(command)}\`\n\n${sentence(summary)}\n${table}${exampleBlock}`.replace(
     ' `\n',
     '`\n',
   )

@@ -11,7 +11,7 @@ import type {
   Inbox,
   ListOptions,
   ListPage,
-  OwnEventGiven,
+  OwnEventInput,
   ParsedView,
   SeenOptions,
   SetCallOptions,
@@ -255,7 +255,7 @@ export class HttpAlarms implements RemoteAlarms {
     return newestCursor(this.#transport)
   }
 
-  async append(event: OwnEventGiven): Promise<EventView> {
+  async append(event: OwnEventInput): Promise<EventView> {
     return eventView(
       await this.#transport.json<'append', EventWire>('append', { body: bodyText(eventFields(event)) }),
     )

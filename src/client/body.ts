@@ -2,7 +2,7 @@ import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { SetOptions } from '../alarm/index.ts'
 import { WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
-import type { EditFields, OwnEventGiven, SetManyItem } from '../library/index.ts'
+import type { EditFields, OwnEventInput, SetManyItem } from '../library/index.ts'
 import type { Moment, When, WhenObject } from '../time/index.ts'
 
 type Fields = Record<string, unknown>
@@ -41,7 +41,7 @@ export function editFields({ when, timezone, ...options }: EditFields): Fields {
 }
 
 /** The body of an event of the caller. */
-export function eventFields(event: OwnEventGiven): Fields {
+export function eventFields(event: OwnEventInput): Fields {
   return wireNames(event as unknown as Fields)
 }
 

@@ -14,7 +14,7 @@ export type {
   Inbox,
   ListOptions,
   ListPage,
-  OwnEventGiven,
+  OwnEventInput,
   ParsedView,
   SetManyItem,
   SetView,

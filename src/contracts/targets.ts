@@ -50,7 +50,7 @@ export const targetOperations = {
     answers: { 200: { description: 'The secret.', schema: secret } },
     refusals: ['conflict'],
   }),
-  listHeldTargets: operation({
+  listPausedTargets: operation({
     method: 'GET',
     path: '/v1/targets/held',
     chapter: 'operators',

@@ -24,14 +24,14 @@ describe('reading JSON', () => {
         try {
           parsed = JSON.parse(spoiled)
         } catch {
-          expect(() => readJson(spoiled)).toThrow(/is not JSON|given twice/)
+          expect(() => readJson(spoiled)).toThrow(/is not JSON|appears twice/)
           return
         }
         // A name that has become another's is the one thing in which the two differ.
         try {
           expect(readJson(spoiled)).toEqual(parsed)
         } catch (thrown) {
-          expect(String(thrown)).toMatch(/given twice/)
+          expect(String(thrown)).toMatch(/appears twice/)
         }
       }),
       { numRuns: 1_000 },
@@ -60,8 +60,8 @@ describe('reading JSON', () => {
   })
 
   it('rejects a repeated name, except inside a verbatim member', () => {
-    expect(() => readJson('{"a":1,"a":2}', PAYLOAD)).toThrow('"a" is given twice')
-    expect(() => readJson('{"payload":1,"payload":2}', PAYLOAD)).toThrow('"payload" is given twice')
+    expect(() => readJson('{"a":1,"a":2}', PAYLOAD)).toThrow('"a" appears twice')
+    expect(() => readJson('{"payload":1,"payload":2}', PAYLOAD)).toThrow('"payload" appears twice')
     expect(readJson('{"payload":{"a":1,"a":2}}', PAYLOAD)).toEqual({ payload: new RawJson('{"a":1,"a":2}') })
   })
 

@@ -77,7 +77,7 @@ const NOTHING: Verbatim = {}
 
 /**
  * Reads JSON as `JSON.parse` does, and beside it: members that are to come back byte for byte (promise: verbatim) are
- * kept as the text they are, a name given twice is refused instead of half lost, and nesting has a bound.
+ * kept as the text they are, a name appears twice is refused instead of half lost, and nesting has a bound.
  */
 export function readJson(
   text: string,

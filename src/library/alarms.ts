@@ -42,7 +42,7 @@ import type {
   EditFields,
   EventView,
   Inbox,
-  OwnEventGiven,
+  OwnEventInput,
   SeenOptions,
   SetCallOptions,
   SetManyItem,
@@ -182,7 +182,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     )
   }
 
-  async append(event: OwnEventGiven): Promise<EventView> {
+  async append(event: OwnEventInput): Promise<EventView> {
     const { store, logNotifier, limits } = this.library
     const appended = await store.append(this.scope, userEvent(event, this.library.context(), limits))
     logNotifier.notify(this.scope)

@@ -40,7 +40,7 @@ export interface EditFields extends SetOptions {
 }
 
 /** An event of the caller's own, to be appended to the log. */
-export interface OwnEventGiven {
+export interface OwnEventInput {
   /** A dotted name of the caller's own, such as `order.paid`. */
   readonly type: string
   readonly subject?: string
@@ -339,7 +339,7 @@ export interface Alarms {
   /** The end of the log as a cursor: `after` it comes what has not happened yet. */
   newest(): Promise<string>
   /** Appends an event of the caller's own to the log (origin `caught`). */
-  append(event: OwnEventGiven): Promise<EventView>
+  append(event: OwnEventInput): Promise<EventView>
   /** The alarm as JSON text on the wire, its payload byte for byte. */
   wire(id: string): Promise<string | null>
 }

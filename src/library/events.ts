@@ -2,7 +2,7 @@ import { assertText, type Context, type Limits, RawJson, readPayload, utf8Length
 import { display, WakefulError } from '../error.ts'
 import { encodeCursor } from '../log/index.ts'
 import type { LogEvent, UserEvent } from '../stores/index.ts'
-import type { EventView, OwnEventGiven } from './api.ts'
+import type { EventView, OwnEventInput } from './api.ts'
 import { checked } from './options.ts'
 
 const USER_EVENT = { type: true, subject: true, correlationId: true, data: true } as const
@@ -20,8 +20,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Validates an event that a caller appends. */
-export function userEvent(event: OwnEventGiven, { now, newId }: Context, limits: Limits): UserEvent {
-  const { type, subject, correlationId, data } = checked<OwnEventGiven>('append', event, USER_EVENT)
+export function userEvent(event: OwnEventInput, { now, newId }: Context, limits: Limits): UserEvent {
+  const { type, subject, correlationId, data } = checked<OwnEventInput>('append', event, USER_EVENT)
   const name = (field: string, value: string | undefined) =>
     value === undefined ? null : assertText(field, value, limits.nameBytesMax)
   return {

@@ -217,7 +217,7 @@ it('lists by pages, capped at 500', async () => {
   expect((await call('GET', '/v1/alarms?subject=paged&order=due&limit=1')).json.items[0].label).toBe('n0')
   expect((await call('GET', '/v1/alarms?limit=501')).json.code).toBe('invalid_request')
   expect((await call('GET', '/v1/alarms?limitt=5')).json.detail).toMatch('Unknown field "limitt"')
-  expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
+  expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" appears twice')
 })
 
 it('lists alarms with a next instant by due time, and rejects that order for others', async () => {

@@ -58,7 +58,7 @@ describe.for([
     await set(first.call, 'free', `http://${host}/free`)
     await until(() => delivered.includes(of('free')))
     for (const { id } of paused)
-      await until(async () => /held: /.test((await first.call('GET', `/v1/alarms/${id}/why`)).json.next))
+      await until(async () => /paused/.test((await first.call('GET', `/v1/alarms/${id}/why`)).json.next))
     await until(async () =>
       /waits, uncounted/.test((await first.owner('GET', `/v1/alarms/${byDefault.id}/why`)).json.next),
     )

@@ -100,9 +100,9 @@ describe('an alarm on the wire', () => {
       ['webhook', 'https://example.com/', 'wakeful', undefined],
       ['handler', 'event', 'app', 'app'],
     ] as const
-    for (const [kind, name, pool, shownPool] of targets)
+    for (const [kind, name, pool, visiblePool] of targets)
       expect(wire(snapshot({ delay: '1h' }, {}, { alarm: { target: { kind, name, pool } } })).pool).toBe(
-        shownPool,
+        visiblePool,
       )
   })
 

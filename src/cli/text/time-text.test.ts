@@ -8,8 +8,8 @@ it.each([
   ['2026-11-15T08:00:00.999Z', 'UTC', '2026-11-15 08:00:00 +00:00'],
   ['9999-12-31T23:59:59.999Z', 'Asia/Kolkata', '10000-01-01 05:29:59 +05:30'],
   ['1970-01-01T00:00:00.000Z', 'America/St_Johns', '1969-12-31 20:30:00 -03:30'],
-])('prints %s in %s as %s', (instant, zone, shown) => {
-  expect(localTime(new Date(instant), zone)).toBe(shown)
+])('prints %s in %s as %s', (instant, zone, expected) => {
+  expect(localTime(new Date(instant), zone)).toBe(expected)
 })
 
 it.each([
@@ -27,8 +27,8 @@ it.each([
   [172_805_000, '2d'],
   [3_605_000, '1h'],
   [86_400_000 * 800, '2y'],
-])('prints %i ms as %s', (ms, shown) => {
-  expect(humanizeDuration(ms)).toBe(shown)
+])('prints %i ms as %s', (ms, expected) => {
+  expect(humanizeDuration(ms)).toBe(expected)
 })
 
 it('prints an instant in the zone of the reader, and in another', () => {
@@ -53,8 +53,8 @@ it.each([
   ['2026-11-14T23:30:00.000Z', 'today 00:30:00'],
   ['2026-09-01T07:00:00.000Z', 'Sep 1 09:00'],
   ['2027-03-28T01:30:00.000Z', '2027-03-28 03:30'],
-])('shortens %s to %s', (instant, shown) => {
-  expect(shortTime(new Date(instant), 'Europe/Rome', Date.parse('2026-11-15T08:00:00Z'))).toBe(shown)
+])('shortens %s to %s', (instant, expected) => {
+  expect(shortTime(new Date(instant), 'Europe/Rome', Date.parse('2026-11-15T08:00:00Z'))).toBe(expected)
 })
 
 it('rejects an unknown zone', () => {

@@ -82,7 +82,7 @@ export const JSON_REASONS = {
   ),
   'json.name_twice': reason<{ name: string }>(
     'invalid_request',
-    ({ name }) => `${name} is given twice in one object.`,
+    ({ name }) => `${name} appears twice in one object.`,
   ),
   'json.lone_surrogate': reason<{ what: string }>(
     'invalid_request',

@@ -184,7 +184,7 @@ export const REQUEST_REASONS = {
   ),
   'request.query_twice': reason<{ name: string }>(
     'invalid_request',
-    ({ name }) => `${name} is given twice in the query.`,
+    ({ name }) => `${name} appears twice in the query.`,
   ),
   'request.no_query': reason<{ name: string }>(
     'invalid_request',

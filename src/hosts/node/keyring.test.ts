@@ -109,11 +109,11 @@ describe('a keyring', () => {
   test('without the store’s secret can neither sign nor seal, and makes none', async () => {
     const store = memory()
     store.facts.set('secret_fingerprint', 'ffff')
-    const told: string[] = []
-    const tell = (thrown: unknown) => void told.push((thrown as Error).message)
-    const ring = await Keyring.open({ configured: undefined, path: path() }, store, tell)
+    const warnings: string[] = []
+    const warn = (thrown: unknown) => void warnings.push((thrown as Error).message)
+    const ring = await Keyring.open({ configured: undefined, path: path() }, store, warn)
     expect([ring.isUsable, ring.canSign(), ring.canSign()]).toEqual([false, false, false])
-    expect(told).toEqual([expect.stringContaining('secret is missing')])
+    expect(warnings).toEqual([expect.stringContaining('secret is missing')])
     expect(() => ring.seal('a', 'b')).toThrow(/is missing.*WAKEFUL_SECRET/)
     await expect(ring.secret()).rejects.toThrow('secret is missing')
     expect(readdirSync(folder)).toEqual([])

@@ -169,7 +169,7 @@ describe('a request', () => {
 })
 
 describe('an answer', () => {
-  const said = (head: string) => (socket: Socket) => socket.once('data', () => socket.write(head))
+  const answering = (head: string) => (socket: Socket) => socket.once('data', () => socket.write(head))
 
   test('longer than 64 KiB has no body, and is not read to its end', async () => {
     let written = 0
@@ -195,7 +195,7 @@ describe('an answer', () => {
   })
 
   test('whose body never ends is taken without it', async () => {
-    const url = await raw(said('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"complete":'))
+    const url = await raw(answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"complete":'))
     expect(await transport({ bodyMsMax: 30 }).send(request(url))).toMatchObject({ status: 200, body: null })
   })
 
@@ -213,7 +213,7 @@ describe('an answer', () => {
     ['has two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na'],
     ['switches protocols', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
   ])('that %s is a failure of the network', async (_, head) => {
-    const failure = transport().send(request(await raw(said(head))))
+    const failure = transport().send(request(await raw(answering(head))))
     await expect(failure).rejects.toMatchObject({ name: 'TransportFailure', kind: 'network' })
   })
 
@@ -221,7 +221,7 @@ describe('an answer', () => {
     'after a hundred of %s is still the answer',
     async (interim) => {
       const hints = `HTTP/1.1 ${interim}\r\nLink: a\r\n\r\n`.repeat(100)
-      const url = await raw(said(`${hints}HTTP/1.1 204 No Content\r\n\r\n`))
+      const url = await raw(answering(`${hints}HTTP/1.1 204 No Content\r\n\r\n`))
       expect((await transport().send(request(url))).status).toBe(204)
     },
   )

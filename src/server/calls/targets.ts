@@ -26,7 +26,7 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       return ok(wireText(secret))
     },
 
-    listHeldTargets: (_input, { caller }) => {
+    listPausedTargets: (_input, { caller }) => {
       assertOperator(caller)
       return ok(wireText({ items: pauses.targets().map(toWire) }))
     },

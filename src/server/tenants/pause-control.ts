@@ -37,7 +37,7 @@ interface Controls {
 
 const NONE: Controls = { holds: {}, deliveries: {} }
 /** Stored, and in exports: these names stay. */
-const KIND = 'switchboard'
+const KIND = 'pauses'
 const NAME = 'all'
 
 /**

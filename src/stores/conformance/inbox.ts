@@ -115,7 +115,7 @@ export const inboxCases = casesOf('inbox', {
     for (const name of names) await put(harness, name)
     const both = await Promise.all([1, 2, 3].map(() => harness.store.claimWakes(ANN, request(harness, 2))))
     const all = both.flat().map(({ occurrenceId }) => occurrenceId)
-    assert.equal(new Set(all).size, all.length, 'none is given twice')
+    assert.equal(new Set(all).size, all.length, 'none appears twice')
   },
 
   async 'hands out to other processes what one has put'(harness) {

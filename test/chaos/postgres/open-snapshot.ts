@@ -3,7 +3,7 @@ import { open, type Wakeful } from '../../../src/index.ts'
 import { ask } from '../postgres-evidence.ts'
 
 /** How long a snapshot stays open, and what is fired meanwhile. */
-export interface HeldSnapshotOptions {
+export interface OpenSnapshotOptions {
   readonly url: string
   readonly seconds: number
   readonly perSecond: number
@@ -13,7 +13,7 @@ export interface HeldSnapshotOptions {
 }
 
 /** The lateness in milliseconds. */
-export interface HeldSnapshotResult {
+export interface OpenSnapshotResult {
   readonly set: number
   readonly fired: number
   readonly p50: number
@@ -33,7 +33,7 @@ const DRAIN_MS_MAX = 90_000
 const LONG_PAST = 1_500_000_000_000
 
 /** Fires at a steady rate while an open transaction prevents PostgreSQL from vacuuming fired rows. */
-export async function openSnapshot(options: HeldSnapshotOptions): Promise<HeldSnapshotResult> {
+export async function openSnapshot(options: OpenSnapshotOptions): Promise<OpenSnapshotResult> {
   const { url, seconds, perSecond } = options
   const wakeful = await open(url)
   const lateness: { readonly at: number; readonly lateMs: number }[] = []
@@ -50,7 +50,7 @@ export async function openSnapshot(options: HeldSnapshotOptions): Promise<HeldSn
   const startedAt = Date.now()
   const perStep = Math.round((perSecond * STEP_MS) / 1_000)
   let set = 0
-  let told = 0
+  let reported = 0
   let elapsedMs = 0
   try {
     for (let step = 0; step < (seconds * 1_000) / STEP_MS; step++) {
@@ -62,8 +62,8 @@ export async function openSnapshot(options: HeldSnapshotOptions): Promise<HeldSn
       await wakeful.setMany(items)
       set += items.length
       if (step % 10 === 9) {
-        const recent = lateness.slice(told).map(({ lateMs }) => lateMs)
-        told = lateness.length
+        const recent = lateness.slice(reported).map(({ lateMs }) => lateMs)
+        reported = lateness.length
         if (recent.length > 0) options.onSecond?.((step + 1) / 10, quantile(recent, 0.5), Math.max(...recent))
       }
       await sleep(startedAt + (step + 1) * STEP_MS - Date.now())

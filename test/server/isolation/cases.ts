@@ -96,7 +96,7 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   resumeTenant: byTenant,
   webhookSecret: () => ({}),
   rotateWebhookSecret: () => ({}),
-  listHeldTargets: () => ({}),
+  listPausedTargets: () => ({}),
   pauseTarget: ({ target }) => ({ body: { target } }),
   resumeTarget: ({ target }) => ({ body: { target } }),
 }

@@ -56,14 +56,14 @@ export async function readSnapshots(
   known: Promise<RecordedInFlight> | RecordedInFlight = NONE_IN_FLIGHT,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
-  const [flights, rows] = await Promise.all([known, session.rows(sql.snapshotsBySeq, seqs)])
+  const [delivering, rows] = await Promise.all([known, session.rows(sql.snapshotsBySeq, seqs)])
   const found = new Map<Serial, StoredSnapshot>()
   const damaged = new Map<Serial, CorruptRow>()
   for (const row of rows) {
     const seq = row[0] as Serial
     try {
       const timers = timersIn(row.at(-1) as string | null)
-      const inFlight = new Set(timers.filter((timer) => flights.has(timer)).map(({ id }) => id))
+      const inFlight = new Set(timers.filter((timer) => delivering.has(timer)).map(({ id }) => id))
       found.set(seq, { alarm: alarmOf(row), timers, outcome: outcomeIn(row.slice(OUTCOME_AT, -1)), inFlight })
     } catch (thrown) {
       if (!(thrown instanceof CorruptRow)) throw thrown
