@@ -15,8 +15,9 @@ const RETIRED_NAMES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-/** This list itself, what shows other people's words, and what is generated from elsewhere. */
-const WORDS_EXEMPT = /^test\/tidy-words\.test\.ts$|^CHANGELOG\.md$|\/fixtures\//
+/** This list itself, what was written before, and what reads it. */
+const WORDS_EXEMPT =
+  /^test\/tidy-words\.test\.ts$|^CHANGELOG\.md$|\/fixtures\/|\/portable\.ts$|\/moving\.test\.ts$/
 
 it('the words are those that other schedulers use', () => {
   const tracked = execFileSync('git', ['ls-files', '*.ts', '*.js', '*.md', '*.sql'], { encoding: 'utf8' })

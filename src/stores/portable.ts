@@ -16,7 +16,10 @@ import type { InboxWake } from './inbox.ts'
 import type { StoredAlarm } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
-/** The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`. */
+/**
+ * The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`, and `switchboard` for
+ * the document of pauses.
+ */
 const PORTABLE_VERSION = 5
 /** The oldest version that can be imported. */
 const PORTABLE_VERSION_MIN = 4
@@ -153,7 +156,8 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
   }
   if ('document' in line) {
     if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw refuse('its document is incomplete')
-    return line
+    const { kind } = line.document
+    return { document: { ...line.document, kind: kind === 'switchboard' ? 'pauses' : kind } }
   }
   if ('wake' in line) {
     if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw refuse('its wake is incomplete')

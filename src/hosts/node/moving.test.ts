@@ -274,7 +274,10 @@ describe('an export of the last version before the first schema', () => {
   ])('is imported whole into %s, and fires', async (_, to) => {
     expect(await imported(to, old)).toEqual({ imported: old.length - 2, known: 0 })
     const now = old.map((text) =>
-      text.replace('"version":4', '"version":5').replace('"hold"', '"operator_pause"'),
+      text
+        .replace('"version":4', '"version":5')
+        .replace('"hold"', '"operator_pause"')
+        .replace('"switchboard"', '"pauses"'),
     )
     // Fields that were added since are there, too, and the order of fields is another one.
     const parsed = (lines: readonly string[]) => lines.slice(1).map((text) => JSON.parse(text))

@@ -36,7 +36,6 @@ interface Controls {
 }
 
 const NONE: Controls = { holds: {}, deliveries: {} }
-/** Stored, and in exports: these names stay. */
 const KIND = 'pauses'
 const NAME = 'all'
 
