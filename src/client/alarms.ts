@@ -1,4 +1,4 @@
-import type { AlarmView, CancelOutcome, Story } from '../alarm/index.ts'
+import type { AlarmView, CancelOutcome, Story, StoryLine } from '../alarm/index.ts'
 import { WakefulError } from '../errors/core.ts'
 import type {
   DefaultTarget,
@@ -220,7 +220,7 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   async why(id: string): Promise<Story> {
-    type Wire = Omit<Story, 'story'> & { story: { at: string; type: string; text: string }[] }
+    type Wire = Omit<Story, 'story'> & { story: (Omit<StoryLine, 'at'> & { at: string })[] }
     const wire = await this.#transport.json<'why', Wire>('why', { params: { id } })
     return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
   }

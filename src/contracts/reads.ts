@@ -48,6 +48,14 @@ export const readOperations = {
                     'The type of its event. Two lines have no event in the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, since the log records only the first delivery.',
                 }),
                 text: z.string().meta({ description: 'In words.' }),
+                error: z
+                  .string()
+                  .optional()
+                  .meta({ description: 'The error of a failed attempt or a failed alarm.' }),
+                reason: z
+                  .string()
+                  .optional()
+                  .meta({ description: 'Why occurrences were skipped, or the alarm was rescheduled.' }),
               }),
             ),
             next: z.string().meta({ description: 'What happens next, or why nothing will.' }),

@@ -38,6 +38,8 @@ export { type Preview, type PreviewedInstant, preview } from './preview/index.ts
 export {
   applyZoneData,
   describe,
+  describeMisfire,
+  describeTimes,
   isRule,
   jitter,
   type Misfire,

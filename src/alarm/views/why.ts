@@ -1,4 +1,4 @@
-import { describe, formatInstant, humanizeDuration } from '../../time/index.ts'
+import { describeMisfire, describeTimes, formatInstant, humanizeDuration } from '../../time/index.ts'
 import { type Snapshot, type Status, stateOf, statusOf, type Timer } from '../model/index.ts'
 
 /** One thing that happened, in words. */
@@ -6,6 +6,10 @@ export interface StoryLine {
   readonly at: Date
   readonly type: string
   readonly text: string
+  /** The error of a failed attempt or a failed alarm. */
+  readonly error?: string
+  /** Why occurrences were skipped, or the alarm was rescheduled. */
+  readonly reason?: string
 }
 
 /** The whole story of one alarm, and what happens next. */
@@ -47,12 +51,20 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], context: 
   }
   const again = deliveredAgain(snapshot, events)
   const all = again === null ? events : [...events, again].sort((a, b) => a.at - b.at)
-  const story = [
-    created,
-    ...all.map((event) => ({ at: new Date(event.at), type: event.type, text: eventText(event) })),
-  ]
+  const story = [created, ...all.map(storyLine)]
   const next = nextText(snapshot, status, context)
   return { id: alarm.id, status, timezone: alarm.rule.timezone, asked: asked(snapshot), story, next }
+}
+
+function storyLine(event: StoryEvent): StoryLine {
+  const { error, reason } = event.data
+  return {
+    at: new Date(event.at),
+    type: event.type,
+    text: eventText(event),
+    ...(typeof error === 'string' && { error }),
+    ...(typeof reason === 'string' && { reason }),
+  }
 }
 
 /** A delivery after a failed report has no record (promise: recorded-once); it is found in the summary. */
@@ -82,8 +94,9 @@ function asked({ alarm }: Snapshot): string {
   const { kind, name, pool } = alarm.target
   const where = ONE_OF_A_KIND[kind] ?? `${kind} ${name} in pool ${pool}`
   const { timezone } = alarm.rule
-  const [, words, missed] = /^(.*?)(; (?:missed ticks|if missed): .*)?$/s.exec(describe(alarm.rule))!
-  return `${words}${words!.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}${missed ?? ''}`
+  const [times, missed] = [describeTimes(alarm.rule), describeMisfire(alarm.rule)]
+  const zone = times.includes(timezone) ? '' : `, in ${timezone}`
+  return `${times}${zone}, to ${where}${missed === '' ? '' : `; ${missed}`}`
 }
 
 function notes(texts: readonly string[]): string {

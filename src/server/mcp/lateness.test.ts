@@ -11,10 +11,11 @@ const wake = (more: Partial<WakeTimes> = {}): WakeTimes => ({
   tries: 1,
   ...more,
 })
-const background = (...story: [number, string, string][]): Background => ({
+type Line = [number, string, string, { error?: string; reason?: string }?]
+const background = (...story: Line[]): Background => ({
   createdAt: iso(-3_600_000),
   lastError: null,
-  story: story.map(([at, type, text]) => ({ at: iso(at), type, text })),
+  story: story.map(([at, type, text, data]) => ({ at: iso(at), type, text, ...data })),
 })
 const HOUR = 3_600_000
 const late = wake({ drift_ms: HOUR })
@@ -32,7 +33,7 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
   [
     'is tried for the second time',
     wake({ attempt: 2, drift_ms: 5_000 }),
-    background([10, 'alarm.attempt_failed', 'attempt 1 failed: no tea; tried again at then']),
+    background([10, 'alarm.attempt_failed', 'attempt 1 failed', { error: 'no tea' }]),
     5_010,
     '5s late: the first attempt failed: no tea',
   ],
@@ -40,9 +41,9 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
     'is tried for the fourth time',
     wake({ attempt: 4, drift_ms: 60_000 }),
     background(
-      [10, 'alarm.attempt_failed', 'attempt 1 failed: a; tried again at then'],
-      [20, 'alarm.attempt_failed', 'attempt 3 failed: b; and; c; tried again at then'],
-      [90_000, 'alarm.attempt_failed', 'attempt 4 failed: later; tried again at then'],
+      [10, 'alarm.attempt_failed', 'attempt 1 failed', { error: 'a' }],
+      [20, 'alarm.attempt_failed', 'attempt 3 failed', { error: 'b; and; c' }],
+      [90_000, 'alarm.attempt_failed', 'attempt 4 failed', { error: 'later' }],
     ),
     60_010,
     '1m late: 3 attempts failed before this one, the last: b; and; c',
@@ -71,7 +72,7 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
   [
     'was asked for again',
     late,
-    background([HOUR - 5, 'alarm.rescheduled', 'asked to try again']),
+    background([HOUR - 5, 'alarm.rescheduled', 'asked to try again', { reason: 'retry' }]),
     HOUR,
     `1h late: it was asked to try again on ${iso(HOUR - 5)}`,
   ],

@@ -14,7 +14,13 @@ export interface Background {
   readonly createdAt: string
   readonly lastError: string | null
   /** What happened to it, in order. */
-  readonly story: readonly { readonly at: string; readonly type: string; readonly text: string }[]
+  readonly story: readonly {
+    readonly at: string
+    readonly type: string
+    readonly text: string
+    readonly error?: string | undefined
+    readonly reason?: string | undefined
+  }[]
 }
 
 /** Every delivery may take this long. */
@@ -44,8 +50,7 @@ function failedAttempts({ attempt, fired_at }: WakeTimes, background: Background
   const line = background?.story.findLast(
     ({ type, at }) => type === 'alarm.attempt_failed' && Date.parse(at) <= Date.parse(fired_at),
   )
-  const error =
-    line === undefined ? background?.lastError : /failed: (.*); tried again at /s.exec(line.text)?.[1]
+  const error = line === undefined ? background?.lastError : line.error
   return error === undefined || error === null
     ? count
     : `${count}${before === 1 ? '' : ', the last'}: ${error}`
@@ -59,7 +64,7 @@ function lateStart({ scheduled_for, fired_at }: WakeTimes, background: Backgroun
   const resumed = between.findLast(({ type }) => type === 'alarm.resumed')
   if (resumed !== undefined) return `it was paused until ${resumed.at}`
   const retried = between.findLast(
-    ({ type, text }) => type === 'alarm.rescheduled' && text.startsWith('asked'),
+    ({ type, reason }) => type === 'alarm.rescheduled' && (reason === 'fire_now' || reason === 'retry'),
   )
   if (retried !== undefined) return `it was ${retried.text} on ${retried.at}`
   if (background !== null && Date.parse(background.createdAt) > due)

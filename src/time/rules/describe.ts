@@ -22,11 +22,15 @@ const NICKNAMES: Record<string, string> = {
 /** Describes the rule in words, so that people can check that it is what they meant. */
 export function describe(rule: Rule): string {
   const missed = describeMisfire(rule)
-  const words =
-    rule.kind === 'once'
-      ? `once, at ${formatLocal(rule.at, rule.timezone)}`
-      : `${frequencyWords(rule)}${daysOffWords(rule)}${bounds(rule)}`
-  return missed === '' ? words : `${words}; ${missed}`
+  const times = describeTimes(rule)
+  return missed === '' ? times : `${times}; ${missed}`
+}
+
+/** Describes when the rule fires, without what happens to missed instants. */
+export function describeTimes(rule: Rule): string {
+  return rule.kind === 'once'
+    ? `once, at ${formatLocal(rule.at, rule.timezone)}`
+    : `${frequencyWords(rule)}${daysOffWords(rule)}${bounds(rule)}`
 }
 
 function frequencyWords(rule: RecurringRule): string {

@@ -1,4 +1,4 @@
-export { describe, describeDst, describeJitter, describeMisfire } from './describe.ts'
+export { describe, describeDst, describeJitter, describeMisfire, describeTimes } from './describe.ts'
 export { isRule, JITTER_MS_MAX, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { parseRule } from './rule-text.ts'
 export { instantsOf, intervalOf, type Schedule, scheduleOf } from './schedule.ts'
