@@ -22,7 +22,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
   it('serves a store to the agent that started it, and runs its clock', async () => {
     const agent = await spawned(['--db', db, '--timezone', 'Europe/Rome'], {}, era)
     expect(agent.client.getServerVersion()?.name).toBe('wakeful')
-    expect(agent.client.getInstructions()).toMatch('since Europe/Rome is used otherwise')
+    expect(agent.client.getInstructions()).toMatch('because Europe/Rome is used otherwise')
     const tomorrow = await agent.tool('set', { when: 'tomorrow at 9am', key: 'later' })
     expect(tomorrow.text).toMatch(/fires \w{3} \S+ 09:00 Europe\/Rome, in /)
     const set = await agent.tool('set', {
