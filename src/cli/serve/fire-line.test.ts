@@ -53,3 +53,9 @@ it('has the body of a webhook as JSON', () => {
     subject: 'room',
   })
 })
+
+it('names the user of an owner that is a DID, as a webhook does', () => {
+  const owned = { ...alarm, owner: 'did:matrix:@ann:example.org:f00d' }
+  const text = wakeText(fire({ alarm: owned as unknown as Fire['alarm'] }))
+  expect(JSON.parse(text)).toMatchObject({ owner: owned.owner, user_id: '@ann:example.org' })
+})

@@ -1,4 +1,5 @@
 import { oneLineJson } from '../../library/index.ts'
+import { userIdOf } from '../../seeds/index.ts'
 import type { Fire } from '../../targets/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { localTime, oneLine, titleOf } from '../text/index.ts'
@@ -36,7 +37,7 @@ export function wakeText(fire: Fire): string {
     label: alarm.label,
     key: alarm.key ?? undefined,
     owner: alarm.owner,
-    user_id: alarm.owner,
+    user_id: userIdOf(alarm.owner),
     conversation_id: alarm.conversationId,
     wake_message: fire.message,
     correlation_id: alarm.correlationId,
