@@ -44,7 +44,7 @@ test('an idle process sends its heartbeat and nothing else', async () => {
   const texts = sent.mock.calls.map(([query]) => (query as unknown as { text: string }).text)
   sent.mockRestore()
   console.log(`statements per second of an idle process: ${(texts.length / seconds).toFixed(2)}`)
-  expect(texts.filter((text) => !text.startsWith('WITH beat'))).toEqual([])
+  expect(texts.filter((text) => !text.startsWith('WITH heartbeat'))).toEqual([])
   expect(texts.length).toBeLessThanOrEqual(Math.ceil(seconds / 2) + 1)
   await wakeful.close()
 }, 40_000)

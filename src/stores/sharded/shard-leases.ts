@@ -228,7 +228,6 @@ export class ShardLeases {
   ): Promise<LeasedShard[]> {
     // Other processes delete the row of a process that was stopped for long. Without it, they could not detect its
     // death, and the shards that it acquires now would be lost with it. Its next heartbeat inserts the row again.
-    // the shards it acquires now would be lost with it. Its next heartbeat makes the row anew.
     if (!(await transaction.lockProcess(process))) return []
     const at = this.#ports.clock.monotonic()
     const silent = result.others.filter((other) => this.#liveness.isSilent(other, at))

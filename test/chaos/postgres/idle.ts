@@ -39,7 +39,7 @@ export async function idle(url: string, logPath: string, seconds: number, proces
       processes,
       seconds,
       perSecond: most / seconds,
-      others: lines.filter((line) => !line.includes('WITH beat AS')),
+      others: lines.filter((line) => !line.includes('WITH heartbeat AS')),
     }
   } finally {
     for (const wakeful of all) await wakeful.close()
