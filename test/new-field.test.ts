@@ -12,7 +12,7 @@ const EDITS = [
   {
     file: 'src/alarm/fields/table.ts',
     before: '  updatedAt: {',
-    added: `  costCentre: { type: 'text', wire: 'cost_centre', column: 'cost_centre', calls: BOTH, empty: null, omits: [null],
+    added: `  costCentre: { type: 'text', wire: 'cost_centre', column: 'cost_centre', calls: BOTH, defaultValue: null, omits: [null],
     doc: 'The cost centre it is charged to.' },\n`,
   },
   {

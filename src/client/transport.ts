@@ -106,20 +106,20 @@ export class HttpTransport {
   /** One attempt; null if there was no response and it is to be retried. */
   async #attempt(request: Request, attempt: number): Promise<{ response: Response; text: string } | null> {
     const { signal } = this.options
-    const late = AbortSignal.timeout(request.timeoutMs)
+    const timeout = AbortSignal.timeout(request.timeoutMs)
     try {
       const response = await this.#fetch(request.path, {
         method: request.method,
         headers: request.headers,
         ...(request.body !== undefined && { body: request.body }),
-        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       })
       return { response, text: await response.text() }
     } catch (thrown) {
       signal?.throwIfAborted()
       const retryMs = this.#retryMs(request, attempt, null)
       if (retryMs === null)
-        throw this.#noAnswer(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
+        throw this.#noAnswer(thrown, timeout.aborted ? request.timeoutMs : null, request.isRepeatable)
       await sleep(retryMs, signal)
       return null
     }
@@ -144,8 +144,9 @@ export class HttpTransport {
   }
 
   /** The error of a call without a response. A write that cannot be repeated may or may not have taken effect. */
-  #noAnswer(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
-    const detail = lateMs === null ? this.#clean(reasonOf(thrown)) : `timed out after ${lateMs} ms`
+  #noAnswer(thrown: unknown, timedOutAfterMs: number | null, isRepeatable: boolean): WakefulError {
+    const detail =
+      timedOutAfterMs === null ? this.#clean(reasonOf(thrown)) : `timed out after ${timedOutAfterMs} ms`
     const params = { url: this.base, detail, repeatable: isRepeatable }
     return new WakefulError('client.no_answer', params, { cause: thrown })
   }

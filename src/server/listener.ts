@@ -29,7 +29,7 @@ const REQUEST_MS_MAX = 30_000
 const IDLE_MS_MAX = 65_000
 const HEADER_BYTES_MAX = 32 * 1024
 const CONNECTIONS_MAX = 10_000
-const CHECK_EACH_MS = 2_000
+const TIMEOUT_CHECK_MS = 2_000
 const RESPONSES: ResponseBounds = { stallMs: 30_000, bytesMax: 256 * 1024 * 1024 }
 /** While it closes: how often idle connections are closed. */
 const IDLE_CHECK_MS = 50
@@ -67,9 +67,9 @@ export class Listener {
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
-        connectionsCheckingInterval: CHECK_EACH_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
         ServerResponse: limitedResponse(new ResponseLimiter(responses)),
-        // Node would answer without a body; answerUnreadable says what is missing.
+        // Node would answer without a body; answerUnreadable answers with a problem document.
         requireHostHeader: false,
         // Other upgrades (h2c) are ignored and answered in HTTP/1.1, as the standard allows.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
@@ -85,7 +85,9 @@ export class Listener {
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', (thrown: NodeJS.ErrnoException, socket) => answerBroken(pipelines, thrown, socket))
-    http.on('connect', (_incoming, socket) => pipelines.addLast(socket, () => answerSocket(socket, NO_PROXY)))
+    http.on('connect', (_incoming, socket) =>
+      pipelines.addFinal(socket, () => answerSocket(socket, NO_PROXY)),
+    )
     http.on('checkExpectation', (_incoming, outgoing) =>
       pipelines.add(outgoing, () =>
         answerEarly(outgoing, 417, 'Expectation Failed', 'the only Expect supported is 100-continue'),
@@ -107,7 +109,7 @@ export class Listener {
   /** Handles requests to upgrade, once those before them are answered. */
   onUpgrade(handle: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.http.on('upgrade', (incoming, socket, head) =>
-      this.#pipelines.addLast(socket, () => handle(incoming, socket, head)),
+      this.#pipelines.addFinal(socket, () => handle(incoming, socket, head)),
     )
   }
 
@@ -142,7 +144,7 @@ function answerBroken(pipelines: PipelineQueue, thrown: NodeJS.ErrnoException, s
     return
   }
   const problem = BROKEN[thrown.code ?? ''] ?? ([400, 'Bad Request', 'this is not HTTP'] as const)
-  pipelines.addLast(socket, () => answerSocket(socket, problem))
+  pipelines.addFinal(socket, () => answerSocket(socket, problem))
 }
 
 /** Answers where Node has no request to answer, and closes the connection. */
@@ -153,7 +155,7 @@ function answerSocket(socket: Duplex, [status, title, detail]: readonly [number,
   )
 }
 
-/** Answers HTTP that cannot be a request: its target is no path, or its Host is invalid or missing. */
+/** The answer to a failed request: 400 if its target or its Host is invalid or missing, 500 for anything else. */
 function answerUnreadable(thrown: unknown): Response {
   const isInvalid = thrown instanceof Error && thrown.name === 'RequestError'
   const [status, title, detail] = isInvalid
@@ -165,7 +167,7 @@ function answerUnreadable(thrown: unknown): Response {
   })
 }
 
-/** What two readers of a request could understand differently. */
+/** What a proxy and this server could read differently (request smuggling); undefined if nothing. */
 function ambiguityOf(incoming: IncomingMessage): string | undefined {
   const duplicate = duplicateHeader(incoming)
   if (duplicate !== undefined) return `The request has ${duplicate} twice.`

@@ -183,14 +183,14 @@ function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
   return waiting === 'hold' ? 'operator_pause' : waiting
 }
 
-const NOT_NULL = FIELD_COLUMNS.filter(({ empty }) => empty !== null)
+const NOT_NULL = FIELD_COLUMNS.filter(({ defaultValue }) => defaultValue !== null)
 const TEXTS = NOT_NULL.filter(({ isNumber }) => !isNumber).map(({ name }) => name)
 const NUMBERS = NOT_NULL.filter(({ isNumber }) => isNumber).map(({ name }) => name)
 const ALARM_TEXTS = ['id', 'tenant', 'owner', ...TEXTS]
 const ALARM_NUMBERS = ['generation', 'createdAt', 'updatedAt', ...NUMBERS]
 /** Fields that an export made before they were added does not have. */
 const ALARM_NULLS = Object.fromEntries(
-  FIELD_COLUMNS.filter(({ empty }) => empty === null).map(({ name }) => [name, null]),
+  FIELD_COLUMNS.filter(({ defaultValue }) => defaultValue === null).map(({ name }) => [name, null]),
 )
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
 const TIMER_NUMBERS_OR_NULL = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']

@@ -13,7 +13,7 @@ import {
   tallyOf,
 } from '../model/index.ts'
 import { alarmRecord, occurrenceRecord } from './event-records.ts'
-import { close, failed } from './settle.ts'
+import { closeOccurrence, failed } from './settle.ts'
 
 /** A target's report on an occurrence: completed, or failed, with its text. */
 export interface Report {
@@ -31,7 +31,8 @@ export function report(snapshot: Snapshot, reported: Report, context: Context): 
   const firing = pick(snapshot, reported, (timer) => snapshot.inFlight.has(timer.id))
   if (firing !== undefined) return reportEarly(firing, reported)
   const state = stateOf(alarm, timers, snapshot.outcome)
-  if (hasTimedOut(snapshot) && isCurrent(snapshot, reported)) return reportLate(snapshot, reported, context)
+  if (hasTimedOut(snapshot) && isOfCurrentGeneration(snapshot, reported))
+    return reportLate(snapshot, reported, context)
   const verb = reported.ok ? 'complete' : 'fail'
   if (isEnd(state)) {
     throw new WakefulError('alarm.ended', { verb, status: state })
@@ -46,14 +47,14 @@ function pick(snapshot: Snapshot, reported: Report, fits: (timer: Timer) => bool
   return found.sort((a, b) => a.scheduledFor - b.scheduledFor)[0]
 }
 
-/** A recurring alarm goes on after one of its occurrences has timed out; its summary shows it. */
+/** A recurring alarm stays active after an occurrence has timed out. Only the result of its outcome shows it. */
 function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
   if (recurs(alarm)) return outcome?.status === null && outcome.result === TIMED_OUT
   return stateOf(alarm, timers, outcome) === 'timed_out'
 }
 
-/** Whether the report can be about the occurrence that the alarm ended with. */
-function isCurrent({ alarm }: Snapshot, reported: Report): boolean {
+/** Whether the report is about the current generation of the alarm, not one from before a reschedule. */
+function isOfCurrentGeneration({ alarm }: Snapshot, reported: Report): boolean {
   return (
     reported.occurrenceId === undefined ||
     reported.occurrenceId.startsWith(`${alarm.id}-${alarm.generation}-`)
@@ -65,7 +66,9 @@ function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, conte
   const loaded = { alarm, timer, others: snapshot.timers }
   const startedAt = timer.startedAt ?? timer.scheduledFor
   if (!reported.ok)
-    return known(failed(loaded, { firedAt: startedAt, endedAt: context.now, error: reported.text }, context))
+    return assertDecided(
+      failed(loaded, { firedAt: startedAt, endedAt: context.now, error: reported.text }, context),
+    )
   const durationMs = context.now - startedAt
   const outcome = {
     ...(snapshot.outcome ?? NO_OUTCOME),
@@ -82,10 +85,10 @@ function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, conte
       duration_ms: durationMs,
     }),
   ]
-  return known(close(loaded, { outcome, events }, 'reported', context))
+  return assertDecided(closeOccurrence(loaded, { outcome, events }, 'reported', context))
 }
 
-/** The delivery is not settled yet: its settle will find the report. */
+/** The delivery is not settled yet. The new version of its timer makes the settle read the timer again and find the report. */
 function reportEarly(timer: Timer, reported: Report): Change {
   return { markEdited: [timer.id], reports: [{ id: timer.id, ok: reported.ok, text: reported.text }] }
 }
@@ -110,11 +113,13 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
       lastError: reported.ok ? null : reported.text,
     },
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
+    // A recurring alarm keeps its status: only the duration is added.
     tally: recurs(alarm) ? { from: null, to: null, durationMs } : tallyOf('timed_out', ended, durationMs),
   }
 }
 
-function known(change: Change | null): Change {
+/** A decision is null only if the alarm's other timers were not loaded. */
+function assertDecided(change: Change | null): Change {
   if (change === null)
     throw new WakefulError('internal', { detail: 'A report was decided without the whole snapshot.' })
   return change

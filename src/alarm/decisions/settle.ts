@@ -130,12 +130,12 @@ function delivered(
       'delivered_unreported',
     )
   }
-  if (alarm.ack === 'delivery') return close(loaded, { outcome, events }, 'delivered', context)
-  if (report === null) return close(loaded, { outcome, events }, 'cancel', context)
+  if (alarm.ack === 'delivery') return closeOccurrence(loaded, { outcome, events }, 'delivered', context)
+  if (report === null) return closeOccurrence(loaded, { outcome, events }, 'cancel', context)
   events.push(
     occurrenceRecord('alarm.completed', timer, endedAt, { result: report, duration_ms: endedAt - startedAt }),
   )
-  return close(loaded, { outcome, events }, 'reported', context)
+  return closeOccurrence(loaded, { outcome, events }, 'reported', context)
 }
 
 /** Decides what a failed attempt, or a report of failure, writes: a retry, or the end of the occurrence. */
@@ -161,7 +161,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
   if (failure.gone === true) return endGone(loaded, consequences, context)
-  return close(loaded, consequences, 'exhausted', context)
+  return closeOccurrence(loaded, consequences, 'exhausted', context)
 }
 
 /**
@@ -225,7 +225,7 @@ function dropped(loaded: LoadedTimer, reason: SkipReason, context: Context): Cha
   const { alarm, timer } = loaded
   // One that was delivered has its record: a failed report led to another attempt (promise: recorded-once).
   const events = timer.delivered ? [] : [skippedRecord(alarm, timer, reason, context.now)]
-  return close(loaded, { events }, 'cancel', context)
+  return closeOccurrence(loaded, { events }, 'cancel', context)
 }
 
 /** A reschedule replaced this occurrence while it was in flight: only its record is written. */
@@ -271,7 +271,7 @@ function keepOpen(
 }
 
 /** The occurrence has ended: a recurring alarm goes on to its next one, any other ends with it. */
-export function close(
+export function closeOccurrence(
   loaded: LoadedTimer,
   consequences: Consequences,
   event: LifecycleEvent,

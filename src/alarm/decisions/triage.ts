@@ -25,7 +25,7 @@ import {
   occurrenceOf,
 } from './recurrence.ts'
 import { reviewed } from './review.ts'
-import { close, type LoadedTimer, settle } from './settle.ts'
+import { closeOccurrence, type LoadedTimer, settle } from './settle.ts'
 
 /** What to do with a timer that came due. */
 export type Decision =
@@ -135,7 +135,7 @@ function reportOverdue(loaded: LoadedTimer, context: Context): Change | null {
     attempts,
   }
   const events = [occurrenceRecord('alarm.timed_out', timer, context.now, { attempts })]
-  return close(loaded, { outcome, events }, 'report_overdue', context)
+  return closeOccurrence(loaded, { outcome, events }, 'report_overdue', context)
 }
 
 /**
@@ -234,7 +234,7 @@ function skipRun(loaded: LoadedTimer, run: SkippedRun, reason: SkipReason, conte
   const events = [skippedRecord(alarm, timer, reason, context.now, { ...run, to: at })]
   const after = following(alarm, last)
   if (after !== null) return { move: [{ id: timer.id, ...after }], events }
-  return close({ ...loaded, timer: { ...timer, ...last } }, { events }, 'missed', context)
+  return closeOccurrence({ ...loaded, timer: { ...timer, ...last } }, { events }, 'missed', context)
 }
 
 function missedOnce(loaded: LoadedTimer, context: Context): Change | null {
@@ -246,7 +246,7 @@ function missedOnce(loaded: LoadedTimer, context: Context): Change | null {
     lastError: error,
     result: `FAILED: ${error} (after 0 attempts)`,
   }
-  return close(loaded, { events, outcome }, 'missed', context)
+  return closeOccurrence(loaded, { events, outcome }, 'missed', context)
 }
 
 function overlaps(loaded: LoadedTimer, facts: TriageFacts): boolean {
@@ -262,7 +262,12 @@ function overlap(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
     return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
   }
   return settleOrLookUp(
-    close(loaded, { events: [skippedRecord(alarm, timer, 'overlap', context.now)] }, 'missed', context),
+    closeOccurrence(
+      loaded,
+      { events: [skippedRecord(alarm, timer, 'overlap', context.now)] },
+      'missed',
+      context,
+    ),
   )
 }
 

@@ -23,10 +23,10 @@ export interface AlarmDefaults {
 
 /** The defaults of the contract. */
 export const DEFAULTS: AlarmDefaults = {
-  maxFailures: ALARM_FIELDS.maxFailures.empty,
+  maxFailures: ALARM_FIELDS.maxFailures.defaultValue,
   backoffBaseMs: 5_000,
   backoffCapMs: 3_600_000,
-  completionTimeoutMs: ALARM_FIELDS.completionTimeout.empty,
+  completionTimeoutMs: ALARM_FIELDS.completionTimeout.defaultValue,
 }
 
 /** A hundred years. */
@@ -77,7 +77,7 @@ export function writeOptions(
     const value = options[name as OptionName]
     if (value === undefined) continue
     if (!field.calls!.includes(call)) throw new WakefulError('field.immutable', {}, { field: name })
-    written['record' in field ? field.record! : name] = recordValue(name, field, value, context)
+    written['property' in field ? field.property! : name] = recordValue(name, field, value, context)
   }
 }
 
@@ -90,11 +90,11 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
   const { limits, defaults, target } = context
   switch (field.type) {
     case 'text':
-      return value === null ? field.empty : textOf(name, value, field, limits)
+      return value === null ? field.defaultValue : textOf(name, value, field, limits)
     case 'choice':
-      return value === null ? field.empty : choiceOf(name, value, field.values)
+      return value === null ? field.defaultValue : choiceOf(name, value, field.values)
     case 'integer':
-      if (value === null) return name === 'maxFailures' ? defaults.maxFailures : field.empty
+      if (value === null) return name === 'maxFailures' ? defaults.maxFailures : field.defaultValue
       return integerOf(name, value, field.min!, field.max!)
     case 'duration':
       return durationOf(name, value)

@@ -16,14 +16,21 @@ export interface Column {
   readonly name: string
   readonly column: string
   readonly isNumber: boolean
-  readonly empty: string | number | null
+  readonly defaultValue: string | number | null
 }
 
 /** The fields that are one column each. */
 export const FIELD_COLUMNS: readonly Column[] = ALL.flatMap(([name, field]) => {
   if (!('column' in field) || field.column === undefined) return []
   const isNumber = field.type === 'integer' || field.type === 'duration'
-  return [{ name: field.record ?? name, column: field.column, isNumber, empty: field.empty ?? null }]
+  return [
+    {
+      name: field.property ?? name,
+      column: field.column,
+      isNumber,
+      defaultValue: field.defaultValue ?? null,
+    },
+  ]
 })
 
 /** The fields that views and JSON both have, as the same value or as an instant. */
@@ -60,7 +67,7 @@ export function readFilters(wire: WireFilters): FieldFilters {
 
 /** The default of an option as the reference has it; null where it is none, or empty. */
 export function defaultText(field: Field): string | null {
-  const empty = 'empty' in field ? field.empty : null
-  if (empty === null || empty === undefined || empty === '') return null
-  return field.type === 'duration' ? formatDuration(Number(empty)) : String(empty)
+  const value = 'defaultValue' in field ? field.defaultValue : null
+  if (value === null || value === undefined || value === '') return null
+  return field.type === 'duration' ? formatDuration(Number(value)) : String(value)
 }

@@ -65,7 +65,9 @@ type OptionValue<F> = F extends { type: 'choice'; values: readonly (infer V)[] }
 /** What can be said of an alarm beside its *when*, through every interface. */
 export type SetOptions = { readonly [K in OptionName]?: OptionValue<Fields[K]> }
 
-type OrNull<F, T> = T | (F extends { empty: null } | { omits: readonly [null, ...unknown[]] } ? null : never)
+type OrNull<F, T> =
+  | T
+  | (F extends { defaultValue: null } | { omits: readonly [null, ...unknown[]] } ? null : never)
 
 type ColumnValue<F> = F extends { type: 'choice'; values: readonly (infer V)[] }
   ? V
@@ -76,7 +78,7 @@ export type ColumnName = Having<{ column: string }>
 
 /** The part of the record that is a column for each field. */
 export type RecordFields = {
-  readonly [K in ColumnName as Fields[K] extends { record: infer R extends string } ? R : K]: ColumnValue<
+  readonly [K in ColumnName as Fields[K] extends { property: infer R extends string } ? R : K]: ColumnValue<
     Fields[K]
   >
 }

@@ -23,15 +23,15 @@ interface AnyField {
 interface ColumnField extends AnyField {
   /** Its column in both stores. A field without one is computed from the rule, the timers or the outcome. */
   readonly column?: string
-  /** Its name in the record, where that is not the option's. */
-  readonly record?: string
-  /** What the record has where the field is not given. */
-  readonly empty?: string | number | null
+  /** Its property of `Alarm`, if that has another name than the option. */
+  readonly property?: string
+  /** The value of an alarm that does not set it. */
+  readonly defaultValue?: string | number | null
 }
 
 interface TextField extends ColumnField {
   readonly type: 'text'
-  /** Which limit bounds its bytes, if not that of names. */
+  /** The limit of its bytes. Default: the limit of names. */
   readonly limit?: keyof Limits
   /** Whether an empty text is refused. */
   readonly nonEmpty?: true
@@ -66,8 +66,8 @@ interface InstantField extends AnyField {
 }
 
 /**
- * A field of a shape that no other field shares. Its columns and its JSON are written out where they are handled: a target
- * has four columns, a backoff two, a payload goes into JSON byte for byte, and a rule has a name in JSON for each kind.
+ * A field with its own shape. The code that writes rows (`stores/rows.ts`) and JSON (`alarm/views/wire.ts`) handles each by
+ * name: a target has four columns, a backoff two, a payload goes into JSON byte for byte, and a rule has one name in JSON per kind.
  */
 interface CompositeField extends AnyField {
   readonly type: 'target' | 'payload' | 'backoff' | 'rule' | 'pool' | 'notes'
@@ -87,30 +87,30 @@ const SET = ['set'] as const
 const BOTH = ['set', 'edit'] as const
 
 /**
- * The fields of an alarm, in the order of its JSON: those of Chronos's view, then Wakeful's own. Options and their checks,
+ * The fields of an alarm, in the order of its JSON: first those of Chronos, a predecessor, then Wakeful's own. Options and their checks,
  * columns, JSON, the client's view, the command line's flags and the reference all follow from this table.
  */
 // biome-ignore format: a table
 export const ALARM_FIELDS = {
   id: { type: 'text', wire: 'id', doc: 'Made when the alarm is set. Ids sort by time.' },
-  label: { type: 'text', wire: 'label', column: 'label', calls: BOTH, empty: '',
+  label: { type: 'text', wire: 'label', column: 'label', calls: BOTH, defaultValue: '',
     filter: 'Exactly this label.', doc: 'A short label for people.' },
   kind: { type: 'choice', wire: 'kind', values: ['once', 'cron', 'rrule', 'every'], doc: 'The kind of its rule.' },
   cronExpr: { type: 'rule', wire: 'cron_expr', omits: [null], doc: 'The cron expression, as it was given.' },
   timezone: { type: 'text', wire: 'timezone', doc: 'The IANA time zone of its rule.' },
   nextFireAt: { type: 'instant', wire: 'next_fire_at', omits: [null],
     doc: 'When it fires next, or is retried. Only while it is active.' },
-  conversationId: { type: 'text', wire: 'conversation_id', column: 'conversation_id', calls: BOTH, empty: '', omits: [''],
+  conversationId: { type: 'text', wire: 'conversation_id', column: 'conversation_id', calls: BOTH, defaultValue: '', omits: [''],
     filter: 'Exactly this conversation.', doc: 'The conversation to resume. Empty starts a new one.' },
-  message: { type: 'text', wire: 'wake_message', column: 'message', calls: BOTH, empty: '', limit: 'messageBytesMax',
+  message: { type: 'text', wire: 'wake_message', column: 'message', calls: BOTH, defaultValue: '', limit: 'messageBytesMax',
     doc: 'The text delivered with the wake.' },
   payload: { type: 'payload', wire: 'payload', calls: BOTH, omits: [null],
     doc: 'Any JSON value. It is returned and delivered byte for byte.' },
   status: { type: 'choice', wire: 'status', doc: 'Where it stands in its lifecycle.',
     values: ['active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled'] },
   idempotencyKey: { type: 'text', wire: 'idempotency_key', column: 'idempotency_key', calls: SET, nonEmpty: true,
-    empty: null, omits: [null], doc: 'Setting an alarm with a known one changes nothing and returns the first alarm.' },
-  maxFailures: { type: 'integer', wire: 'max_failures', column: 'max_failures', calls: BOTH, empty: 5,
+    defaultValue: null, omits: [null], doc: 'Setting an alarm with a known one changes nothing and returns the first alarm.' },
+  maxFailures: { type: 'integer', wire: 'max_failures', column: 'max_failures', calls: BOTH, defaultValue: 5,
     min: 1, max: 1_000_000, networkMax: 1_000, doc: 'Failed attempts until an occurrence has failed.' },
   failureCount: { type: 'integer', wire: 'failure_count', doc: 'Failed attempts of its newest occurrence.' },
   lastError: { type: 'text', wire: 'last_error', omits: [null, ''], doc: 'The error of the newest failed attempt.' },
@@ -121,31 +121,31 @@ export const ALARM_FIELDS = {
   when: { type: 'rule', wire: 'when', omits: [null],
     doc: 'The options of its rule: start, end, count, jitter, misfire, dst, exclude.' },
   fireAt: { type: 'instant', wire: 'fire_at', omits: [null], doc: 'The instant that was asked for, of a once alarm.' },
-  key: { type: 'text', wire: 'key', column: 'key', calls: SET, nonEmpty: true, empty: null, omits: [null],
+  key: { type: 'text', wire: 'key', column: 'key', calls: SET, nonEmpty: true, defaultValue: null, omits: [null],
     doc: 'Names the alarm. Setting the same key again reschedules it.' },
-  subject: { type: 'text', wire: 'subject', column: 'subject', calls: BOTH, nonEmpty: true, empty: null, omits: [null],
+  subject: { type: 'text', wire: 'subject', column: 'subject', calls: BOTH, nonEmpty: true, defaultValue: null, omits: [null],
     filter: 'Exactly this subject.', doc: 'What the alarm is about. Removing a subject cancels its alarms.' },
-  // Where none is given, the record has the alarm's id, which needs no entry in the index of correlation ids.
-  correlationId: { type: 'text', wire: 'correlation_id', column: 'correlation_id', calls: BOTH, nonEmpty: true, empty: '',
+  // If it is not set, '' is stored, which needs no entry in the index of correlation ids; reads return the alarm's id instead.
+  correlationId: { type: 'text', wire: 'correlation_id', column: 'correlation_id', calls: BOTH, nonEmpty: true, defaultValue: '',
     filter: 'Exactly this correlation id.', doc: 'Links the alarm to other work. The alarm’s id by default.' },
-  traceparent: { type: 'trace', wire: null, column: 'traceparent', calls: BOTH, libraryOnly: true, empty: null,
+  traceparent: { type: 'trace', wire: null, column: 'traceparent', calls: BOTH, libraryOnly: true, defaultValue: null,
     doc: 'The W3C trace context of the set (`00-…`). It is sent with every wake.' },
   target: { type: 'target', wire: 'target', calls: BOTH,
     doc: 'Where it is delivered: a URL, the name of a handler, `inbox`, `event` or `default`.' },
   pool: { type: 'pool', wire: 'pool', omits: [null],
     doc: 'The pool that runs it, where the target does not imply it (`app` for a handler, `wakeful` for the rest).' },
-  ack: { type: 'choice', wire: 'ack', column: 'ack', calls: BOTH, values: ['delivery', 'report'], empty: 'delivery',
+  ack: { type: 'choice', wire: 'ack', column: 'ack', calls: BOTH, values: ['delivery', 'report'], defaultValue: 'delivery',
     doc: '`delivery`: done when delivered. `report`: done when the target reports.' },
   overlap: { type: 'choice', wire: 'overlap', column: 'overlap', calls: BOTH, values: ['skip', 'queue', 'allow'],
-    empty: 'skip', omits: ['skip'], doc: 'What happens to an occurrence while an earlier one awaits its report.' },
-  priority: { type: 'integer', wire: 'priority', column: 'priority', calls: BOTH, min: -100, max: 100, empty: 0, omits: [0],
+    defaultValue: 'skip', omits: ['skip'], doc: 'What happens to an occurrence while an earlier one awaits its report.' },
+  priority: { type: 'integer', wire: 'priority', column: 'priority', calls: BOTH, min: -100, max: 100, defaultValue: 0, omits: [0],
     doc: 'Higher first among alarms that are due.' },
   backoff: { type: 'backoff', wire: 'backoff', calls: BOTH, writeOnly: true,
     doc: 'The wait before a retry: doubles from the base (5 s) up to the cap (1 h).' },
-  timeout: { type: 'duration', wire: 'timeout', record: 'timeoutMs', column: 'timeout_ms', calls: BOTH, writeOnly: true,
-    empty: null, doc: 'The time limit of one attempt. By default a webhook has 30s, a handler 5m.' },
-  completionTimeout: { type: 'duration', wire: 'completion_timeout', record: 'completionTimeoutMs', calls: BOTH, writeOnly: true,
-    column: 'completion_timeout_ms', empty: 300_000, doc: 'How long to wait for a report.' },
+  timeout: { type: 'duration', wire: 'timeout', property: 'timeoutMs', column: 'timeout_ms', calls: BOTH, writeOnly: true,
+    defaultValue: null, doc: 'The time limit of one attempt. By default a webhook has 30s, a handler 5m.' },
+  completionTimeout: { type: 'duration', wire: 'completion_timeout', property: 'completionTimeoutMs', calls: BOTH, writeOnly: true,
+    column: 'completion_timeout_ms', defaultValue: 300_000, doc: 'How long to wait for a report.' },
   onFailure: { type: 'target', wire: 'on_failure', calls: BOTH, writeOnly: true,
     doc: 'The target of the dead letter that is sent when every attempt of an occurrence has failed.' },
   result: { type: 'text', wire: 'result', omits: [null],
@@ -154,8 +154,8 @@ export const ALARM_FIELDS = {
   completedAt: { type: 'instant', wire: 'completed_at', omits: [null], doc: 'When it was reported complete.' },
   durationMs: { type: 'integer', wire: 'duration_ms', omits: [null], doc: 'Milliseconds from its first attempt to its report.' },
   attempts: { type: 'integer', wire: 'attempts', omits: [0], doc: 'Attempts at its newest occurrence.' },
-  createdBy: { type: 'text', wire: 'created_by', column: 'created_by', calls: SET, empty: null, omits: [null], doc: 'Who set it.' },
-  createdVia: { type: 'text', wire: 'created_via', column: 'created_via', calls: SET, libraryOnly: true, empty: 'library',
+  createdBy: { type: 'text', wire: 'created_by', column: 'created_by', calls: SET, defaultValue: null, omits: [null], doc: 'Who set it.' },
+  createdVia: { type: 'text', wire: 'created_via', column: 'created_via', calls: SET, libraryOnly: true, defaultValue: 'library',
     doc: 'The interface it was set through: library, cli, rest, ws, mcp.' },
   updatedAt: { type: 'instant', wire: 'updated_at', doc: 'Its version. Edits may name it in `If-Match`.' },
   notes: { type: 'notes', wire: 'notes', omits: [null], doc: 'What was accepted but may surprise.' },

@@ -18,7 +18,7 @@ const OTHERS = [
 
 /** An alarm with only the defaults. */
 const BLANK = blank<Alarm>([...OTHERS, ...FIELD_COLUMNS.map(({ name }) => name as keyof Alarm)])
-Object.assign(BLANK, Object.fromEntries(FIELD_COLUMNS.map(({ name, empty }) => [name, empty])))
+Object.assign(BLANK, Object.fromEntries(FIELD_COLUMNS.map(({ name, defaultValue }) => [name, defaultValue])))
 
 /** Builds the record of a new alarm, or refuses with what was wrong. */
 export function buildAlarm(

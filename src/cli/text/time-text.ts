@@ -25,15 +25,15 @@ export function shortTime(at: Date, zone: string, now: number): string {
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
-/** A text with its instants in a zone. */
+/** The text, with each UTC instant in it as local time of the zone. */
 export function localInstants(text: string, zone: string): string {
   return text.replace(INSTANT, (instant) => localTime(new Date(instant), zone))
 }
 
 /** The instant in the reader's zone, relative to now, and in the alarm's zone if that is another. */
-export function timeFor(at: Date, view: { zone: string; now: () => number }, own: string): string {
+export function timeFor(at: Date, view: { zone: string; now: () => number }, alarmZone: string): string {
   const text = `${localTime(at, view.zone)} (${relativeTime(at, view.now())})`
-  return own === view.zone ? text : `${text} = ${localTime(at, own)} ${own}`
+  return alarmZone === view.zone ? text : `${text} = ${localTime(at, alarmZone)} ${alarmZone}`
 }
 
 /** The distance of an instant from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */

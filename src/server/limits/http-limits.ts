@@ -32,7 +32,7 @@ export class PipelineQueue {
   }
 
   /** Answers a request that upgrades or ends the connection, in the same order. */
-  addLast(socket: Duplex, answer: () => void): void {
+  addFinal(socket: Duplex, answer: () => void): void {
     // Node no longer handles errors of this socket.
     socket.on('error', () => socket.destroy())
     const current = this.#pipelines.get(socket)?.current

@@ -5,7 +5,7 @@ import type { Exclusion } from './exclusion.ts'
 /** The compiled days off of a rule. Days are local dates, in days since 1970-01-01. */
 export interface DaysOff {
   isOff(day: number): boolean
-  /** Whether some weekday is not off every week. */
+  /** False if all seven weekdays are off. */
   readonly hasWorkingWeekday: boolean
   /** The first working day at or after this day; null if there is none within ten years. */
   nextWorkingDay(day: number): number | null
@@ -54,7 +54,7 @@ export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedD
   }
 }
 
-/** The working day to which a day moves under this exclusion; null if there is none. */
+/** The working day to which a day moves: the next or previous one, then `offset` working days further. Null if there is none. */
 export function movedDay({ move, offset = 0 }: Exclusion, off: DaysOff, from: number): number | null {
   let day = move === 'next' ? off.nextWorkingDay(from) : off.previousWorkingDay(from)
   for (let left = Math.abs(offset); day !== null && left > 0; left--) {

@@ -22,6 +22,6 @@ export {
   mergeExclusions,
   nonWorkingDays,
   toExcludeInput,
-  withWorkingWeekend,
-  workingWeekend,
+  weekendForWorkingDays,
+  withStoredWeekend,
 } from './working-days.ts'

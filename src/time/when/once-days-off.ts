@@ -9,7 +9,7 @@ import {
   movedDay,
   movedNote,
   readExclude,
-  withWorkingWeekend,
+  withStoredWeekend,
 } from '../calendars/index.ts'
 import { DAY_MS } from '../durations/index.ts'
 import type { ResolvedPhrase } from '../phrases/index.ts'
@@ -27,7 +27,7 @@ export function applyDaysOff(
 ): ResolvedPhrase {
   const named = readExclude(input)
   if (named === undefined) return { at, notes: [] }
-  const exclude = withWorkingWeekend(named, calendars)
+  const exclude = withStoredWeekend(named, calendars)
   const off = daysOffOf(exclude, calendars)
   assertWorkingWeekday(off)
   const moved = moveToWorkingDay(at, exclude, off, timezone)

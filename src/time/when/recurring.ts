@@ -5,7 +5,7 @@ import {
   daysOffOf,
   expiredCalendarNotes,
   readExclude,
-  withWorkingWeekend,
+  withStoredWeekend,
 } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { parseCron } from '../cron/index.ts'
@@ -45,7 +45,7 @@ export function resolveRecurring(
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
   const input = readExclude(object.exclude)
-  const exclude = input && withWorkingWeekend(input, context.calendars)
+  const exclude = input && withStoredWeekend(input, context.calendars)
   const shared = {
     anchor: start ?? context.anchor ?? now,
     timezone,

@@ -86,7 +86,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/report.ts',
-        from: "return known(close(loaded, { outcome, events }, 'reported', context))",
+        from: "return assertDecided(closeOccurrence(loaded, { outcome, events }, 'reported', context))",
         to: 'return { outcome, events }',
       },
     ],

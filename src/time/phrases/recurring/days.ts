@@ -86,7 +86,7 @@ export function weekdayOf(word: string | undefined): number | null {
 }
 
 /** Parses '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
-function readOrdinals(words: string[], the: boolean): DaysMatch | null {
+function readOrdinals(words: string[], hasArticle: boolean): DaysMatch | null {
   const nths: NthWeekday[] = []
   const monthDays: MonthDay[] = []
   let used = 0
@@ -105,9 +105,9 @@ function readOrdinals(words: string[], the: boolean): DaysMatch | null {
     }
     const days = readMonthDays(positions.numbers, words.slice(after))
     if (days === null) break
-    // 'the first' and 'first of' are days; 'every third' does not say a third what.
-    const spelled = ORDINALS.has(words[after - 1]!) && !the && words[after] !== 'of'
-    if (spelled && days.used === 0) break
+    // 'the first' and 'first of' mean a day of the month. A bare 'third', as in 'every third', is incomplete.
+    const isBareOrdinal = ORDINALS.has(words[after - 1]!) && !hasArticle && words[after] !== 'of'
+    if (isBareOrdinal && days.used === 0) break
     monthDays.push(...days.monthDays)
     used = after + days.used
   }
@@ -124,10 +124,10 @@ function readOrdinals(words: string[], the: boolean): DaysMatch | null {
     : { parts: { ...parsed, ...months.parts }, used: used + of + months.used }
 }
 
-/** 'third working day', 'last business day': a rule has only one, because each moves by its own number of days. */
-function readNthWorkingDay(numbers: number[], others: boolean, used: number): DaysMatch {
+/** 'third working day', 'last business day': a rule has only one, because it is stored as one exclusion with one `offset`. */
+function readNthWorkingDay(numbers: number[], followsOtherDays: boolean, used: number): DaysMatch {
   const [nth, more] = numbers as [number, number?]
-  if (more === undefined && !others) return { parts: { workingDay: nth }, used }
+  if (more === undefined && !followsOtherDays) return { parts: { workingDay: nth }, used }
   throw invalid('only one working day of a month can be named. Set an alarm for each')
 }
 
@@ -152,10 +152,10 @@ function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthD
     if (numbers.length === 1 && number === 1) return { monthDays: ['first weekday'], used: 1 }
     throw invalid("only the 'first weekday' or the 'last weekday' of a month can be named")
   }
-  const named = word === 'day' || word === 'days' ? 1 : 0
+  const dayWordLength = word === 'day' || word === 'days' ? 1 : 0
   // 'last' alone does not say the last of what.
-  if (named === 0 && numbers.includes(-1)) return null
-  return { monthDays: numbers.map(assertMonthDay), used: named }
+  if (dayWordLength === 0 && numbers.includes(-1)) return null
+  return { monthDays: numbers.map(assertMonthDay), used: dayWordLength }
 }
 
 /** Parses days of every year: 'december 24', 'december 24 and 25', '24 december', '25/12'. */

@@ -3,8 +3,8 @@ import {
   type Exclusion,
   mergeExclusions,
   toExcludeInput,
-  withWorkingWeekend,
-  workingWeekend,
+  weekendForWorkingDays,
+  withStoredWeekend,
 } from '../../calendars/index.ts'
 import { NUMBERS, RECURRING, TEXT_LENGTH_MAX, wordsOf } from '../../text/index.ts'
 import { zoned } from '../../zones/index.ts'
@@ -71,12 +71,12 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
     context.exclude,
     text,
   )
-  const weekend = workingWeekend(named, context.calendars)
+  const weekend = weekendForWorkingDays(named, context.calendars)
   const parsed = resolveNthWorkingDay(resolveEveryWorkingDay(read, weekend, phrase), phrase)
   const recurrence = { ...resolveRecurrence(parsed, phrase), ...daysOffParts(parsed) }
   const rule = ruleOf(recurrence, phrase)
   const united = mergeExclusions(exclusionOf(parsed, weekend), context.exclude, text)
-  const exclude = toExcludeInput(withWorkingWeekend(united, context.calendars))
+  const exclude = toExcludeInput(withStoredWeekend(united, context.calendars))
   if (usesDefaultWeekend(parsed, weekend) && named.calendars === undefined) {
     phrase.notes.push('working days are Monday to Friday; exclude a calendar to leave out holidays')
   }
