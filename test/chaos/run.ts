@@ -9,7 +9,7 @@ const USAGE = `The long form of the crash test.
   node test/chaos/run.ts --store postgres [--alarms 20000] [--kills 100] [--restarts 20] [--cuts 20]
     [--half-opens 20] [--pauses 50] [--processes 3] [--true-clocks] [--seed N] [--discard]
 
-  node test/chaos/run.ts --store postgres --measure log|snapshot|ownership|fairness|idle|together|all [--seed N]
+  node test/chaos/run.ts --store postgres --measure log|snapshot|ownership|fairness|idle|migrate|all [--seed N]
 
 --discard keeps no files, even if something was found; --true-clocks does not shift any wall clock.`
 
@@ -75,7 +75,7 @@ async function runSqlite(): Promise<void> {
     'not recorded exactly once': of('unrecorded') + of('recorded_twice'),
     'effects not exactly once': of('effect'),
     'all violations': violations.length,
-    'integrity and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
+    'integrity and counters': damage.length === 0 ? 'ok' : `${damage.length} faults`,
     seconds: Math.round((performance.now() - started) / 1000),
   })
   for (const { breach, promise, text } of violations.slice(0, 20))

@@ -68,7 +68,7 @@ const SQLITE: readonly Simple[] = [
     breaches: ['unrecorded', 'lost'],
   },
   {
-    bug: 'the tallies forget a cancel',
+    bug: 'the counters do not include a cancel',
     file: 'src/stores/tallies.ts',
     from: 'if (tally.to !== null) sums[tally.to] += 1',
     to: "if (tally.to !== null && tally.to !== 'cancelled') sums[tally.to] += 1",

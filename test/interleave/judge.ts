@@ -14,7 +14,7 @@ export type Promised =
   | 'no-deadlock'
   | 'reader-misses-none'
   | 'liveness'
-  | 'figures'
+  | 'counters'
   | 'one-per-key'
 
 /** A broken promise, and how it was broken. */
@@ -46,7 +46,7 @@ export function judgeAnswers(notes: readonly Note[], trace: readonly Step[]): Br
 
 /** Judges the rows while no actor is running. */
 export function judgeRows(rows: Rows, hasPruned: boolean): Breach[] {
-  return [...judgeTimers(rows), ...judgeRecords(rows.events), ...(hasPruned ? [] : judgeFigures(rows))]
+  return [...judgeTimers(rows), ...judgeRecords(rows.events), ...(hasPruned ? [] : judgeCounters(rows))]
 }
 
 function claimedIn(notes: readonly Note[]): Claim[] {
@@ -306,7 +306,7 @@ function judgeRecords(events: readonly EventRow[]): Breach[] {
 }
 
 /** The incrementally maintained tallies must equal a recount. */
-function judgeFigures({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
+function judgeCounters({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
   const statusOf = new Map(outcomes.map(({ alarm, status }) => [alarm, status]))
   const counted: Record<string, number> = {
     total: alarms.length, pending: 0, fired: 0, completed: 0, failed: 0, cancelled: 0, timed_out: 0,
@@ -319,7 +319,7 @@ function judgeFigures({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
   const differences = wrong.map(
     ([name, count]) => `${name} is ${tallies.reduce((sum, row) => sum + row[name]!, 0)}, not ${count}`,
   )
-  return [{ promise: 'figures', what: `the tallies are wrong: ${differences.join('; ')}` }]
+  return [{ promise: 'counters', what: `the stored counters are wrong: ${differences.join('; ')}` }]
 }
 
 function bucket(alarm: AlarmRow, status: string | null, timers: Rows['timers']): string {

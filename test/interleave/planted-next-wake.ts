@@ -5,7 +5,7 @@ const NEXT_WAKE_CACHE = 'stores/sharded/next-wake-cache.ts'
 /** Bugs that make a lease holder miss a due timer, which is late until a heartbeat finds it. */
 export const NEXT_WAKE_PLANTED: readonly Planted[] = [
   {
-    bug: 'a scan raises its bound past what was written during it',
+    bug: 'a scan moves the bound past a timer that was written during the scan',
     edits: [
       { file: NEXT_WAKE_CACHE, from: 'return missed <= position.wakeAt ? ', to: 'return missed < 0 ? ' },
     ],

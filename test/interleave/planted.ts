@@ -159,7 +159,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['settle | upsert by key, once, delivered', 'settle | upsert by key, recurring, delivered'],
   },
   {
-    bug: 'an upsert does not start a new generation',
+    bug: 'an upsert does not increase the generation of the alarm',
     edits: [
       {
         file: 'alarm/decisions/edit.ts',
@@ -335,7 +335,7 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['upsert that brings it near | cancel | pause'],
   },
   {
-    bug: 'a user’s transaction is refused a key that was set meanwhile',
+    bug: 'a user’s transaction fails because another caller set the same key in the meantime',
     edits: [
       {
         file: 'stores/postgres/writes/user-transactions.ts',

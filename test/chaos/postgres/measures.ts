@@ -3,9 +3,9 @@ import { ask } from '../postgres-evidence.ts'
 import { fairness } from './fairness.ts'
 import { idle, STATEMENT_LOG } from './idle.ts'
 import { logReaders } from './log-readers.ts'
+import { migrateConcurrently } from './migrate.ts'
 import { openSnapshot } from './open-snapshot.ts'
 import { cutOff, spreads, takeovers } from './ownership.ts'
-import { together } from './together.ts'
 
 /** The environment of a measure. */
 interface Place {
@@ -63,8 +63,8 @@ const MEASURES: Readonly<
     const found = await idle(url, logPath, 20, 3)
     return { found, wrong: found.perSecond > 0.5 ? ['an idle process sends more than its heartbeat'] : [] }
   },
-  async together({ url }) {
-    const found = await together(url, 10)
+  async migrate({ url }) {
+    const found = await migrateConcurrently(url, 10)
     const { failed, alarms } = found
     return { found, wrong: failed === 0 && alarms === 10 ? [] : ['not everyone could open the database'] }
   },

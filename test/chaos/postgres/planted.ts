@@ -43,7 +43,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
         to: 'if (this.#retryMs === RETRY_MS_MIN) await connection.listen()',
       },
     ],
-    by: { test: 'listens again', file: `${TESTS}/connections.test.ts` },
+    by: { test: 'a restored connection listens again', file: `${TESTS}/connections.test.ts` },
   },
   {
     bug: 'a half-open connection is never noticed',
@@ -150,7 +150,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
         to: 'return shard < 0 ? this.#bounds.get(shard)! : START',
       },
     ],
-    by: { test: 'a snapshot that stays open', file: `${TESTS}/processes.test.ts` },
+    by: { test: 'a snapshot that stays open causes no backlog', file: `${TESTS}/processes.test.ts` },
   },
   {
     bug: 'a process starts deliveries after its lease has ended',
@@ -161,6 +161,9 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
         to: "return 'yes'",
       },
     ],
-    by: { test: 'a process that is cut off', file: `${TESTS}/processes.test.ts` },
+    by: {
+      test: 'a process that is cut off starts nothing after its lease has ended',
+      file: `${TESTS}/processes.test.ts`,
+    },
   },
 ]

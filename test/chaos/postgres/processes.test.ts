@@ -3,9 +3,9 @@ import { type PostgresServer, startPostgres } from '../../postgres/server.ts'
 import { ask } from '../postgres-evidence.ts'
 import { idle, STATEMENT_LOG } from './idle.ts'
 import { logReaders } from './log-readers.ts'
+import { migrateConcurrently } from './migrate.ts'
 import { openSnapshot } from './open-snapshot.ts'
 import { cutOff, spreads, takeovers } from './ownership.ts'
-import { together } from './together.ts'
 
 /**
  * The short forms; the long ones are `npm run test:chaos -- --store postgres --measure all`. Each has its own database,
@@ -16,7 +16,7 @@ const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
 
 beforeAll(async () => {
   server = await startPostgres(STATEMENT_LOG)
-  for (const name of ['log', 'snapshot', 'takeover', 'spread', 'idle', 'together'])
+  for (const name of ['log', 'snapshot', 'takeover', 'spread', 'idle', 'migrate'])
     await ask(server.url(), `CREATE DATABASE ${name}_test`)
   await ask(server.url(), `ALTER DATABASE idle_test SET log_statement = 'all'`)
 })
@@ -89,7 +89,7 @@ describe.concurrent('several processes on one database', { timeout: 400_000 }, (
   })
 
   test('ten processes open a fresh database at once', async () => {
-    const found = await together(server.url('together_test'), 10)
+    const found = await migrateConcurrently(server.url('migrate_test'), 10)
     expect(found).toMatchObject({ failed: 0, alarms: 10 })
     expect(new Set(found.migrations)).toEqual(new Set([1]))
     expect(new Set(found.shards)).toEqual(new Set([64]))

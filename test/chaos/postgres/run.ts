@@ -18,7 +18,7 @@ export async function runPostgres(args: string[]): Promise<void> {
       /** Does not shift any wall clock. */
       'true-clocks': { type: 'boolean', default: false },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      /** Instead of the campaign: log, snapshot, ownership, fairness, idle, together, or all. */
+      /** Instead of the campaign: log, snapshot, ownership, fairness, idle, migrate, or all. */
       measure: { type: 'string' },
       /** Keeps no files, even if something was found. */
       discard: { type: 'boolean', default: false },
@@ -63,7 +63,7 @@ export async function runPostgres(args: string[]): Promise<void> {
     'effects not exactly once': of('effect'),
     'writes of a former owner': of('former_owner'),
     'all violations': violations.length,
-    'rows and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
+    'rows and counters': damage.length === 0 ? 'ok' : `${damage.length} faults`,
     seconds: Math.round((performance.now() - started) / 1000),
   })
   for (const { breach, promise, text } of violations.slice(0, 20))

@@ -19,7 +19,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'outcomes are dropped when a settle fails',
+    bug: 'results are dropped when a settle (the write of the results of deliveries) fails',
     breaches: ['lost', 'unrecorded', 'late', 'uncounted'],
     edits: [{ file: 'src/engine/settling.ts', from: 'pool.restore(ended, finished)', to: '' }],
   },
@@ -46,7 +46,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the log is read in the order of its clock',
+    bug: 'the log is read in order of time stamps',
     breaches: ['log_missed'],
     edits: [
       {

@@ -9,7 +9,7 @@ export interface Masked {
   readonly by: string | null
 }
 
-/** Bugs that simulated worlds have not shown in 200 seeds: a second safeguard hides them, or they cost time alone. */
+/** Bugs that no simulated world has shown, of 200 seeds for each: a second safeguard hides them, or they cost time alone. */
 export const MASKED: readonly Masked[] = [
   {
     bug: 'the loop doubles its wait after every error without a limit',
@@ -44,7 +44,7 @@ export const MASKED: readonly Masked[] = [
   {
     bug: 'a lost lease aborts no delivery',
     edits: [{ file: 'src/engine/engine.ts', from: "this.#pool.break('lost', lease)", to: '' }],
-    why: 'its remaining deliveries are settled in vain; only its handlers are not aborted',
+    why: 'the results of its remaining deliveries are rejected anyway; the only effect is that their handlers keep running',
     by: null,
   },
   {
@@ -72,7 +72,7 @@ export const MASKED: readonly Masked[] = [
     by: null,
   },
   {
-    bug: 'a hint during a claim is dropped',
+    bug: 'a notice of an earlier alarm that arrives during a claim is ignored',
     edits: [
       {
         file: 'src/engine/engine.ts',
@@ -132,7 +132,7 @@ export const MASKED: readonly Masked[] = [
     by: 'src/stores/sharded/shard-balance.test.ts',
   },
   {
-    bug: 'a bound is raised past what was written during the scan',
+    bug: 'the position up to which a shard counts as scanned (the bound) moves past a timer that was written during the scan',
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
@@ -141,7 +141,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'a simulated statement reads and answers in one step, and the next heartbeat scans from the start',
-    by: 'interleavings: a scan raises its bound past what was written during it',
+    by: 'interleavings: a scan moves the bound past a timer that was written during the scan',
   },
   {
     bug: 'what another process wrote to a shard is not looked up',
@@ -174,7 +174,7 @@ export const MASKED: readonly Masked[] = [
     by: 'interleavings: a report before the settle is not looked up',
   },
   {
-    bug: 'a hint is dropped',
+    bug: 'a notice of an earlier alarm is ignored',
     edits: [
       {
         file: 'src/engine/engine.ts',
@@ -182,11 +182,11 @@ export const MASKED: readonly Masked[] = [
         to: 'if (!isLater || this.#isClaiming) return',
       },
     ],
-    why: 'the next heartbeat finds it within two seconds: late, but within the bound',
+    why: 'the next heartbeat finds it within two seconds: late, but within the limit of ten seconds',
     by: 'src/testing/open-test.test.ts',
   },
   {
-    bug: 'a bound is not lowered by what is written below it',
+    bug: 'a timer that is written below the bound does not lower it',
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
@@ -206,7 +206,7 @@ export const MASKED: readonly Masked[] = [
         to: 'if (notified.length < 99) return null',
       },
     ],
-    why: 'the next heartbeat finds it within two seconds: late, but within the bound',
+    why: 'the next heartbeat finds it within two seconds: late, but within the limit of ten seconds',
     by: 'src/stores/conformance/ownership.ts',
   },
   {
@@ -242,7 +242,7 @@ export const MASKED: readonly Masked[] = [
         to: 'const knownBatches = isUncertain && leases.length < 0 ?',
       },
     ],
-    why: 'its process claims it again; only a cancel wrongly answers firing',
+    why: 'its process claims it again; the only effect is that a cancel returns firing although nothing runs',
     by: 'test/simulation/store/faults.test.ts',
   },
   {
@@ -254,7 +254,7 @@ export const MASKED: readonly Masked[] = [
         to: 'await transaction.lockProcess(process)',
       },
     ],
-    why: 'it must be paused between its heartbeat and its acquisition until it is removed, and killed before its next heartbeat',
+    why: 'it needs a rare sequence: the process is suspended between a heartbeat and the acquisition, another process removes its row meanwhile, and it is killed after the acquisition and before its next heartbeat, which would insert the row again',
     by: 'src/stores/sharded/shard-leases.test.ts',
   },
   {

@@ -59,7 +59,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'missed occurrences are counted from the settle on',
+    bug: 'the next occurrence is computed from when the result was written, not from when the occurrence was due',
     breaches: ['lost'],
     edits: [
       {
@@ -172,7 +172,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [{ file: 'src/alarm/decisions/settle.ts', from: ' && alarm.cancelledAt === null) {', to: ') {' }],
   },
   {
-    bug: 'an alarm cancelled or rescheduled in flight is delivered after a lost answer',
+    bug: 'an alarm that was cancelled or rescheduled after it was claimed is still delivered if the answer to the claim was lost',
     breaches: ['after_cancel', 'off_calendar', 'phantom', 'duplicate', 'recorded_twice'],
     seeds: 1000,
     edits: [
@@ -216,7 +216,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a reschedule does not start a new generation',
+    bug: 'a reschedule does not increase the generation of the alarm (the number that tells new occurrences from old)',
     breaches: ['duplicate', 'off_calendar', 'lost', 'recorded_twice'],
     edits: [
       {
@@ -271,7 +271,7 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'an interval is counted from its first end',
+    bug: 'an interval with a start time has no occurrence at its start',
     breaches: ['off_calendar', 'phantom', 'lost'],
     edits: [
       {

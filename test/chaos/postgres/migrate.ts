@@ -3,7 +3,7 @@ import { ask } from '../postgres-evidence.ts'
 import { bystander } from './ownership.ts'
 
 /** What many processes that open a fresh database at once leave there. */
-export interface Together {
+export interface ConcurrentMigration {
   readonly failed: number
   readonly alarms: number
   /** How often each migration was applied, and the number of shards of each pool. */
@@ -12,7 +12,7 @@ export interface Together {
 }
 
 /** Lets several processes open an empty database at once. Each sets an alarm. */
-export async function together(url: string, processes: number): Promise<Together> {
+export async function migrateConcurrently(url: string, processes: number): Promise<ConcurrentMigration> {
   const children = await Promise.allSettled(Array.from({ length: processes }, () => bystander(url, 'once')))
   let failed = 0
   for (const child of children) {
