@@ -7,8 +7,12 @@ export interface Sequence {
   from(value: number): number
 }
 
-/** A sequence stored as a list. */
+/** A sequence of these numbers. Most are evenly spaced (one value, or every fifth minute): those need no search. */
 export function list(numbers: readonly number[]): Sequence {
+  const [first = 0, second = first + 1] = numbers
+  const step = second - first
+  if (numbers.every((number, index) => number === first + index * step))
+    return stride(first, step, first + numbers.length * step)
   return {
     length: numbers.length,
     at: (index) => numbers[index]!,
