@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Command, Option } from 'commander'
 import { buildProgram } from '../src/cli/commands/program.ts'
-import type { Shell } from '../src/cli/terminal/terminal.ts'
+import type { CliContext } from '../src/cli/terminal/terminal.ts'
 
 const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change that, then run \`npm run docs\`. -->
 
@@ -94,7 +94,7 @@ function sentence(text: string): string {
 }
 
 /** As much of a shell as help needs: nothing is opened and nothing is asked. */
-function standIn(write: (text: string) => unknown): Shell {
+function standIn(write: (text: string) => unknown): CliContext {
   const sink = { write, columns: 100 }
   const unreachable = () => {
     throw new Error('help runs no command')
@@ -115,7 +115,7 @@ function standIn(write: (text: string) => unknown): Shell {
     version: '0.0.0',
     invocation: 'wakeful',
     exitCode: 0,
-  } as Partial<Shell> as Shell
+  } as Partial<CliContext> as CliContext
 }
 
 if (import.meta.main) process.stdout.write(cliDoc())

@@ -115,7 +115,7 @@ export {
   type Tally,
   type Timer,
   type TimerKind,
-  type TimerMove,
+  type TimerUpdate,
   targetKey,
   type Waiting,
 } from './model/index.ts'

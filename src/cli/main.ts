@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../hosts/node/index.ts'
 import { open } from '../index.ts'
 import { run } from './run.ts'
-import type { Shell, Terminal } from './terminal/index.ts'
+import type { CliContext, Terminal } from './terminal/index.ts'
 
 const isSource = import.meta.url.endsWith('.ts')
 
@@ -21,7 +21,7 @@ const terminal: Terminal = {
   exit: (code) => process.exit(code),
 }
 
-const shell: Shell = {
+const shell: CliContext = {
   terminal,
   open,
   version: versionOf(new URL('../../package.json', import.meta.url)),

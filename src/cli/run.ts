@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander'
 import { buildProgram } from './commands/index.ts'
-import { failureOf, failureText, type Shell, widthOf } from './terminal/index.ts'
+import { type CliContext, failureOf, failureText, widthOf } from './terminal/index.ts'
 import { wrap } from './text/index.ts'
 
 /** Runs one command and returns the exit code: 0 done, 1 failed, 2 bad usage. */
-export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
+export async function run(argv: readonly string[], shell: CliContext): Promise<0 | 1 | 2> {
   const { stderr } = shell.terminal
   const program = buildProgram(shell)
   if (argv.length === 0) {
@@ -40,7 +40,7 @@ function wantsJson(argv: readonly string[]): boolean {
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json')
 }
 
-function helpHint(argv: readonly string[], shell: Shell): string {
+function helpHint(argv: readonly string[], shell: CliContext): string {
   const name = argv.find((word) => /^[a-z]+$/.test(word))
   const known = buildProgram(shell).commands.some((command) => command.name() === name)
   return `try: ${shell.invocation} ${known ? `${name} ` : ''}--help`

@@ -22,16 +22,16 @@ const CODE_OF: Readonly<Record<number, ErrorCode>> = {
 }
 
 /** The error of a response: the one that the library would throw. */
-export function errorOf(status: number, text: string, place: string): WakefulError {
+export function errorOf(status: number, text: string, url: string): WakefulError {
   const problem = read(text)
   const known = CODE_OF[status] ?? 'internal'
   // A gateway in front of the server may send no reason.
   const error = fromWire({ reason: 'unknown', params: {}, ...problem })
   if (error === null || typeof problem.code !== 'string' || typeof problem.detail !== 'string')
-    return new WakefulError('client.not_wakeful', { url: place, status }, { code: known })
+    return new WakefulError('client.not_wakeful', { url, status }, { code: known })
   // A wrong URL, which must not look like an alarm that does not exist.
   if (error.reason === 'request.no_such_call')
-    return new WakefulError('client.wrong_address', { call: String(error.params.call), url: place })
+    return new WakefulError('client.wrong_address', { call: String(error.params.call), url })
   // A newer server may have a code that this version does not know; the status is always known.
   const code = isErrorCode(problem.code) ? problem.code : known
   const errors = nested(problem.errors, error.reason)
@@ -49,7 +49,7 @@ function nested(errors: unknown, reason: string): ErrorData[] | null {
   const all = errors.flatMap((each: { detail?: unknown }) => {
     const error = fromWire(each)
     if (error === null) return []
-    // The path of an unknown field ends with its name, which is a parameter.
+    // The field of this error is the parent of the unknown one, whose name is in `params`.
     const { field, ...data } = inLibraryNames(error)
     const parent = error.reason === 'field.unknown' ? parentOf(field) : field
     return [{ ...data, message: String(each.detail), ...(parent !== undefined && { field: parent }) }]

@@ -83,7 +83,7 @@ interface WakeWire extends Record<string, unknown> {
   readonly tries: number
 }
 
-/** A wake of the library. The server adds only `tries` to the body. */
+/** A wake as the library returns it. All fields of the wire but `tries` are its body. */
 function wakeView({ tries, ...fields }: WakeWire): WakeView {
   const bodyJson = bodyText(fields)
   return {

@@ -121,7 +121,7 @@ describe('pause', () => {
   ])('holds the retries of %s back too, and leaves the wait for a report alone', (_, when) => {
     const open = [{ kind: 'report' as const }, { kind: 'retry' as const }]
     const change = pause(snapshot(when, { timer: { kind: 'retry' }, more: recurs(when) ? open : [] }), at(1))
-    const moved = change.move!.map(({ id, wakeAt, waiting }) => [id, wakeAt, waiting])
+    const moved = change.update!.map(({ id, wakeAt, waiting }) => [id, wakeAt, waiting])
     expect(moved).toEqual((recurs(when) ? [1, 3] : [1]).map((id) => [id, null, 'paused']))
   })
 
@@ -165,8 +165,8 @@ describe('resume', () => {
   })
 
   test('lets what can still be on time be missed later, but not what its pause made late', () => {
-    expect(resume(paused(once), at(0)).move).toMatchObject([{ waiting: null }])
-    expect(resume(paused(once), at(5 * HOUR)).move![0]!.waiting).not.toBeNull()
+    expect(resume(paused(once), at(0)).update).toMatchObject([{ waiting: null }])
+    expect(resume(paused(once), at(5 * HOUR)).update![0]!.waiting).not.toBeNull()
   })
 
   test('lets the retries that were held back go at once', () => {
@@ -174,12 +174,12 @@ describe('resume', () => {
       alarm: { pausedAt: NOW },
       timer: { kind: 'retry', attempt: 2, ...parked },
     })
-    expect(resume(paused, at(HOUR)).move).toMatchObject([{ id: 1, wakeAt: NOW + HOUR, waiting: null }])
+    expect(resume(paused, at(HOUR)).update).toMatchObject([{ id: 1, wakeAt: NOW + HOUR, waiting: null }])
   })
 
   test('skips nothing where no tick has passed', () => {
     const change = resume(paused(every10), at(5 * MINUTE))
-    expect(change.move).toMatchObject([{ id: 1, wakeAt: NOW + 10 * MINUTE }])
+    expect(change.update).toMatchObject([{ id: 1, wakeAt: NOW + 10 * MINUTE }])
     expect(change.events).toHaveLength(1)
   })
 
@@ -239,8 +239,8 @@ describe('fireNow', () => {
 
   test('brings a retry forward under the same occurrence', () => {
     const change = fireNow(snapshot(once, { timer: { kind: 'retry', attempt: 2 } }), at(2 * HOUR))
-    expect(change.move).toMatchObject([{ id: 1, wakeAt: NOW + 2 * HOUR }])
-    expect(change.move![0]!.scheduledFor ?? NOW + HOUR).toBe(NOW + HOUR)
+    expect(change.update).toMatchObject([{ id: 1, wakeAt: NOW + 2 * HOUR }])
+    expect(change.update![0]!.scheduledFor ?? NOW + HOUR).toBe(NOW + HOUR)
   })
 
   test('adds an occurrence to a recurring alarm, under a name of its own', () => {

@@ -15,7 +15,7 @@ import {
   type State,
   stateOf,
   type Timer,
-  type TimerMove,
+  type TimerUpdate,
   tallyOf,
   timerAt,
   transition,
@@ -23,11 +23,11 @@ import {
 import { alarmRecord, skippedRecord } from './event-records.ts'
 import {
   type Beginning,
+  countMissedAfter,
   daysOff,
   firstTimer,
   following,
-  missedAfter,
-  moves,
+  movesOffDaysOff,
   occurrenceAt,
   occurrenceOf,
   unqueue,
@@ -76,7 +76,7 @@ export function pause(snapshot: Snapshot, context: Context): Change {
   const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id) && timer.kind !== 'report')
   return {
     alarm: edited(alarm, context, { pausedAt: context.now }),
-    move: resting.map((timer) => ({ id: timer.id, wakeAt: null, waiting: 'paused' as const })),
+    update: resting.map((timer) => ({ id: timer.id, wakeAt: null, waiting: 'paused' as const })),
     markEdited: inFlightIds(snapshot),
     events: [alarmRecord('alarm.paused', context.now)],
   }
@@ -89,7 +89,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   if (alarm.pausedAt === null) return {}
   const running = edited(alarm, context, { pausedAt: null })
   const events = [alarmRecord('alarm.resumed', context.now)]
-  const moves: TimerMove[] = []
+  const moves: TimerUpdate[] = []
   const remove: Serial[] = []
   for (const timer of timers) {
     if (timer.waiting !== 'paused') continue
@@ -104,7 +104,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       continue
     }
     const from = fromFirstSkipped(alarm, timer)
-    const run = missedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
+    const run = countMissedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
     const { at, nominal } = run.last ?? occurrenceOf(from)
     const count = run.count + 1
     events.push(skippedRecord(alarm, from, 'paused', context.now, { to: at, count, exact: run.exact }))
@@ -134,7 +134,7 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
   const events = [skippedRecord(alarm, next, 'skip_next', context.now)]
   if (days !== null) events.unshift(skippedRecord(alarm, days.first, 'holiday', context.now, days))
   const after = following(alarm, next)
-  if (after !== null) return { alarm: record, move: [{ id: due.id, ...after }], events }
+  if (after !== null) return { alarm: record, update: [{ id: due.id, ...after }], events }
   const change = { alarm: record, remove: [due.id], events }
   return snapshot.timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
 }
@@ -149,7 +149,7 @@ function daysOffBefore(alarm: Alarm, due: Timer) {
 
 /** The timer at the first instant that its rule skipped; the timer itself where none was. */
 function fromFirstSkipped(alarm: Alarm, timer: Timer): Timer {
-  if (timer.nominal === null || alarm.rule.kind === 'once' || moves(alarm.rule)) return timer
+  if (timer.nominal === null || alarm.rule.kind === 'once' || movesOffDaysOff(alarm.rule)) return timer
   return { ...timer, scheduledFor: timer.nominal, nominal: null }
 }
 
@@ -161,7 +161,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   const events = [requestedRecord('fire_now', context)]
   if (recurs(alarm)) return { alarm: record, add: [forced(record, context)], events }
   refuseInFlight(snapshot, 'fire now')
-  const moves = timers.map((timer): TimerMove => {
+  const moves = timers.map((timer): TimerUpdate => {
     if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now, waiting: null }
     return {
       id: timer.id,
@@ -171,7 +171,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
       waiting: null,
     }
   })
-  return { alarm: record, move: moves, events }
+  return { alarm: record, update: moves, events }
 }
 
 /** Retries what failed or timed out, as a new occurrence with all its attempts. */
@@ -241,7 +241,7 @@ export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Conte
   move(snapshot, 'reschedule', 'edit')
   // Queued occurrences are decided again: under another policy nothing would release them.
   const queued = fields.overlap === undefined ? [] : snapshot.timers.flatMap(unqueue)
-  return { alarm: edited(snapshot.alarm, context, fields), move: queued, markEdited: inFlightIds(snapshot) }
+  return { alarm: edited(snapshot.alarm, context, fields), update: queued, markEdited: inFlightIds(snapshot) }
 }
 
 /** Refuses an edit that is based on an older version. */

@@ -8,7 +8,7 @@ import {
   occurrenceName,
   type SkipReason,
 } from '../model/index.ts'
-import { daysOff, moves } from './recurrence.ts'
+import { daysOff, movesOffDaysOff } from './recurrence.ts'
 
 /** The number of days off that a record names. */
 const DAYS_NAMED_MAX = 5
@@ -40,7 +40,7 @@ export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, ende
 
 /** The rule's own instant of an occurrence that days off have moved. */
 function movedFrom({ rule }: Alarm, { nominal }: NewTimer): { moved_from?: string } {
-  if (nominal === null || rule.kind === 'once' || !moves(rule)) return {}
+  if (nominal === null || rule.kind === 'once' || !movesOffDaysOff(rule)) return {}
   return { moved_from: formatInstant(nominal) }
 }
 

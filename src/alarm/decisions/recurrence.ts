@@ -12,7 +12,7 @@ import {
   wakeTime,
   zoneOffsetOf,
 } from '../../time/index.ts'
-import type { Alarm, NewTimer, Timer, TimerMove } from '../model/index.ts'
+import type { Alarm, NewTimer, Timer, TimerUpdate } from '../model/index.ts'
 
 /** The timer of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
@@ -20,7 +20,7 @@ export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
   if (rule.kind === 'once') return null
   if (rule.count !== undefined && timer.tick >= rule.count) return null
   // A rule that moves its instants fires at most once a day, even if a calendar is edited.
-  const floor = moves(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
+  const floor = movesOffDaysOff(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
   const next = firstAboveFloor(alarm, occurrenceAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
   return next === null ? null : occurrenceAt(alarm, next, timer.tick + 1, floor)
 }
@@ -80,7 +80,7 @@ export function occurrenceAt(
 
 /** If skipped instants use up the rule's count, the timer is at the last of them: it writes their record there and ends. */
 function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
-  if (rule.kind === 'once' || rule.count === undefined || at === nominal || moves(rule)) return at
+  if (rule.kind === 'once' || rule.count === undefined || at === nominal || movesOffDaysOff(rule)) return at
   const left = rule.count - tick
   const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
   return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)
@@ -88,11 +88,11 @@ function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number):
 
 /** The rule's own instant of a timer. */
 function ownInstant(rule: RecurringRule, timer: NewTimer): number {
-  return moves(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
+  return movesOffDaysOff(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
 }
 
 /** Whether days off move the rule's instants; otherwise they skip them. */
-export function moves(rule: RecurringRule): boolean {
+export function movesOffDaysOff(rule: RecurringRule): boolean {
   return rule.exclude?.move !== undefined
 }
 
@@ -112,7 +112,7 @@ export function mayRunOut(alarm: Alarm): boolean {
 }
 
 /** Releases an occurrence that waited for an earlier one to end (overlap: queue). */
-export function unqueue(timer: Timer): TimerMove[] {
+export function unqueue(timer: Timer): TimerUpdate[] {
   if (timer.kind !== 'due' || timer.waiting !== 'overlap' || timer.wakeAt !== null) return []
   return [{ id: timer.id, wakeAt: timer.scheduledFor }]
 }
@@ -129,10 +129,10 @@ export interface MissedRun {
 const NONE_MISSED: MissedRun = { count: 0, last: null, exact: true }
 
 /** The ticks after this one up to a moment, within the rule's own count. `last` is the newest, however many there are. */
-export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+export function countMissedAfter(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
   const { rule } = alarm
   if (rule.kind === 'once') return NONE_MISSED
-  if (moves(rule)) return missedMoved(alarm, timer, until)
+  if (movesOffDaysOff(rule)) return missedMoved(alarm, timer, until)
   const run = ticksAfter(rule, timer, until, limit)
   const off = daysOff(alarm)
   const last =
@@ -167,16 +167,16 @@ export function occurrenceOf(timer: NewTimer): NextOccurrence {
 }
 
 /** This tick and those after it up to a moment: how many there are, and the newest. */
-export function missedFrom(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+export function countMissedIncluding(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
   if (timer.scheduledFor > until) return NONE_MISSED
-  const { count, last, exact } = missedAfter(alarm, timer, until, limit)
+  const { count, last, exact } = countMissedAfter(alarm, timer, until, limit)
   return { count: count + 1, last: last ?? occurrenceOf(timer), exact }
 }
 
 /** The n-th occurrence, counted from this one; the alarm has at least n up to `until`. */
 export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): NextOccurrence {
   const { rule } = alarm
-  if (rule.kind !== 'once' && !moves(rule)) {
+  if (rule.kind !== 'once' && !movesOffDaysOff(rule)) {
     const at = n === 1 ? timer.scheduledFor : nthAfter(rule, timer.scheduledFor, n - 1, until)
     return { at, nominal: at }
   }
@@ -188,7 +188,7 @@ export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number)
 /** The occurrence before the newest of a run. */
 export function lastBefore(alarm: Alarm, timer: NewTimer, run: MissedRun, newest: number): number {
   const { rule } = alarm
-  if (rule.kind === 'once' || moves(rule)) return nthFrom(alarm, timer, run.count, newest).at
+  if (rule.kind === 'once' || movesOffDaysOff(rule)) return nthFrom(alarm, timer, run.count, newest).at
   return countBetween(rule, timer.scheduledFor, newest - 1, 1).last ?? timer.scheduledFor
 }
 

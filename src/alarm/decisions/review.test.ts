@@ -3,7 +3,7 @@ import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS } from '../fields/index.ts'
 import { buildAlarm, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
-import { reviewed } from './review.ts'
+import { moveIfInstantChanged } from './review.ts'
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const HOUR = 3_600_000
@@ -19,24 +19,27 @@ function dueTimer(when: When, changed: Partial<Timer>) {
 }
 
 test('a timer that stands right is left alone', () => {
-  expect(reviewed(...dueTimer({ cron: '0 9 * * *' }, {}), context)).toBeNull()
-  expect(reviewed(...dueTimer('tomorrow at 9am', {}), context)).toBeNull()
+  expect(moveIfInstantChanged(...dueTimer({ cron: '0 9 * * *' }, {}), context)).toBeNull()
+  expect(moveIfInstantChanged(...dueTimer('tomorrow at 9am', {}), context)).toBeNull()
 })
 
 test('new zone data moves it to the same wall time', () => {
   const at = Date.parse('2026-06-01T08:00:00Z')
-  const change = reviewed(...dueTimer({ cron: '0 9 * * *' }, { scheduledFor: at, zoneOffset: HOUR }), context)
-  expect(change?.move).toMatchObject([{ scheduledFor: at - HOUR, wakeAt: at - HOUR, zoneOffset: 2 * HOUR }])
+  const change = moveIfInstantChanged(
+    ...dueTimer({ cron: '0 9 * * *' }, { scheduledFor: at, zoneOffset: HOUR }),
+    context,
+  )
+  expect(change?.update).toMatchObject([{ scheduledFor: at - HOUR, wakeAt: at - HOUR, zoneOffset: 2 * HOUR }])
 })
 
 test('never to where another has fired: it would bear its name', () => {
   const at = Date.parse('2026-06-01T09:00:00Z')
   const place = { scheduledFor: at, zoneOffset: HOUR, floor: at - HOUR }
-  expect(reviewed(...dueTimer({ cron: '0 9,10 * * *' }, place), context)).toBeNull()
+  expect(moveIfInstantChanged(...dueTimer({ cron: '0 9,10 * * *' }, place), context)).toBeNull()
 })
 
 test('what has come due and waits is not moved any more', () => {
   const at = Date.parse('2026-06-01T08:00:00Z')
   const place = { scheduledFor: at, zoneOffset: HOUR, waiting: 'handler' as const }
-  expect(reviewed(...dueTimer({ cron: '0 9 * * *' }, place), context)).toBeNull()
+  expect(moveIfInstantChanged(...dueTimer({ cron: '0 9 * * *' }, place), context)).toBeNull()
 })

@@ -1,5 +1,5 @@
 import { applyZoneData, formatInstant, occurrenceFrom } from '../../time/index.ts'
-import type { Alarm, Change, Context, NewTimer, Snapshot, Timer, TimerMove } from '../model/index.ts'
+import type { Alarm, Change, Context, NewTimer, Snapshot, Timer, TimerUpdate } from '../model/index.ts'
 import { alarmRecord } from './event-records.ts'
 import { daysOff, firstAboveFloor, occurrenceAt } from './recurrence.ts'
 
@@ -10,14 +10,14 @@ import { daysOff, firstAboveFloor, occurrenceAt } from './recurrence.ts'
 export function review(snapshot: Snapshot, context: Context): Change | null {
   for (const timer of snapshot.timers) {
     if (timer.kind !== 'due' || snapshot.inFlight.has(timer.id)) continue
-    const change = reviewed(snapshot.alarm, timer, context)
+    const change = moveIfInstantChanged(snapshot.alarm, timer, context)
     if (change !== null) return change
   }
   return null
 }
 
 /** What a review of one timer writes: its new instant, and a record of the old one, the new one and the reason. */
-export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change | null {
+export function moveIfInstantChanged(alarm: Alarm, timer: Timer, context: Context): Change | null {
   // A timer that waits for its handler, an operator, or an earlier occurrence has come due already.
   const { waiting } = timer
   const hasComeDue = waiting === 'handler' || waiting === 'operator_pause' || waiting === 'overlap'
@@ -29,8 +29,8 @@ export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change |
   ) {
     return null
   }
-  const move: TimerMove = { id: timer.id, ...current }
-  if (current.scheduledFor === timer.scheduledFor) return { move: [move] }
+  const move: TimerUpdate = { id: timer.id, ...current }
+  if (current.scheduledFor === timer.scheduledFor) return { update: [move] }
   const byZone = current.zoneOffset !== timer.zoneOffset
   const data = {
     reason: byZone ? 'zone_data' : 'calendar',

@@ -110,7 +110,7 @@ describe('a once alarm', () => {
 
   test('adds up to a tenth of chance to the wait', () => {
     const change = settle(loaded(once), failed, { ...context, random: () => 0.999_999 })
-    expect(change!.move![0]!.wakeAt).toBe(context.now + 5_500)
+    expect(change!.update![0]!.wakeAt).toBe(context.now + 5_500)
   })
 
   test('that used up its attempts has failed', () => {
@@ -162,7 +162,7 @@ describe('a once alarm', () => {
     ['for at once', 0, 0],
   ])('honours a wish to be retried %s', (_, retryAfterMs, wait) => {
     const change = settle(loaded(once), { ...failed, retryAfterMs }, context)
-    expect(change!.move![0]!.wakeAt).toBe(context.now + wait)
+    expect(change!.update![0]!.wakeAt).toBe(context.now + wait)
   })
 
   test('keeps the first attempt’s start over its retries', () => {
@@ -222,7 +222,7 @@ describe('a recurring alarm', () => {
 
   test('parks its next occurrence where it was paused meanwhile', () => {
     const change = settle(loaded(hourly, {}, { alarm: { pausedAt: NOW } }), delivered, context)
-    expect(change!.move).toMatchObject([{ wakeAt: null, waiting: 'paused', scheduledFor: NOW + 2 * HOUR }])
+    expect(change!.update).toMatchObject([{ wakeAt: null, waiting: 'paused', scheduledFor: NOW + 2 * HOUR }])
   })
 
   test('must look at its other timers before it ends', () => {

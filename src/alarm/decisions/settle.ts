@@ -119,7 +119,7 @@ function delivered(
     failureCount: timer.attempt,
     attempts: timer.attempt + 1,
   }
-  // One record of the delivery, however often a failed report led to another attempt (promise: recorded-once).
+  // A delivery after a failed report is not recorded again (promise: recorded-once).
   const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]
   if (awaits) {
     const wakeAt = Math.min(context.now + alarm.completionTimeoutMs, INSTANT_MAX)
@@ -148,7 +148,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   const isOver = attempt >= alarm.maxFailures || failure.final === true || failure.gone === true
   if (!isOver && alarm.cancelledAt === null) {
     const delayMs = retryDelay(alarm, attempt, failure.retryAfterMs, context)
-    // If the wall clock was set back since the first attempt, it may be before the instant again (promise: never-early).
+    // If the wall clock was set back, `now` may be before `scheduledFor` again; a retry must not be (promise: never-early).
     const wakeAt = Math.min(Math.max(context.now + delayMs, timer.scheduledFor), INSTANT_MAX)
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
     const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
@@ -165,33 +165,33 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
 }
 
 /**
- * The target is gone: the alarm is cancelled with this occurrence. A recurring alarm loses its waiting timers too; those
- * that may be in flight by now settle first, as when a user cancels.
+ * The target is gone: the alarm is cancelled with this occurrence. Timers of a recurring alarm that are not due yet are removed.
+ * Due ones may be in flight: they stay, and the last of them to settle ends the alarm, as after a user's cancel.
  */
 function endGone(loaded: LoadedTimer, consequences: Consequences, context: Context): Change | null {
   const { alarm, timer } = loaded
   if (!recurs(alarm)) return end(loaded, consequences, 'target_gone', context)
   if (loaded.others === null) return null
   const others = loaded.others.filter((other) => other.id !== timer.id)
-  const isResting = ({ wakeAt }: Timer) => wakeAt === null || wakeAt > context.now
-  const resting = others.filter(isResting)
-  const dropped = resting.filter(({ kind, delivered }) => kind === 'retry' && !delivered)
+  const isNotDue = ({ wakeAt }: Timer) => wakeAt === null || wakeAt > context.now
+  const notDue = others.filter(isNotDue)
+  const dropped = notDue.filter(({ kind, delivered }) => kind === 'retry' && !delivered)
   const records = dropped.map((other) => skippedRecord(alarm, other, 'cancelled', context.now))
   const rest = { ...consequences, events: [...consequences.events, ...records] }
-  const remove = [timer.id, ...resting.map(({ id }) => id)]
-  const inFlight = others.filter((other) => !isResting(other)).map(({ id }) => id)
-  if (!others.some((other) => !isResting(other) && other.generation === alarm.generation))
+  const remove = [timer.id, ...notDue.map(({ id }) => id)]
+  const inFlight = others.filter((other) => !isNotDue(other)).map(({ id }) => id)
+  if (!others.some((other) => !isNotDue(other) && other.generation === alarm.generation))
     return { ...end(loaded, rest, 'target_gone', context), remove }
   const updatedAt = Math.max(context.now, alarm.updatedAt + 1)
   return { ...rest, remove, alarm: { ...alarm, cancelledAt: context.now, updatedAt }, markEdited: inFlight }
 }
 
-/** Its version grows, so that no in-flight batch names it any more; a pause in the meantime parks it. */
+/** Writing the timer raises its version, so that it is no longer part of the in-flight batch. If the alarm was paused meanwhile, it waits for the resume. */
 function released(alarm: Alarm, timer: Timer): Change {
-  return { move: [{ id: timer.id, ...parkedWhilePaused(alarm, timer) }] }
+  return { update: [{ id: timer.id, ...parkedWhilePaused(alarm, timer) }] }
 }
 
-/** It waits for its target as for a missing handler, so that it is not a misfire however late it is. */
+/** `waiting: 'handler'` exempts it from the misfire check, however late its target accepts it. */
 function postponed(timer: Timer, until: number): Timer {
   const wakeAt = Math.min(Math.max(until, timer.wakeAt ?? 0), INSTANT_MAX)
   return { ...timer, wakeAt, waiting: 'handler' }
@@ -260,14 +260,14 @@ function keepOpen(
   if (!recurs(alarm)) {
     const from = timer.kind === 'report' ? 'awaiting' : 'active'
     return {
-      move: [{ id: timer.id, ...open }],
+      update: [{ id: timer.id, ...open }],
       ...consequences,
       tally: tallyOf(from, transition(from, event, false), null),
     }
   }
   const after = timer.kind === 'due' ? following(alarm, timer) : null
-  if (after === null) return { ...consequences, move: [{ ...open, id: timer.id }] }
-  return { ...consequences, move: [{ ...after, id: timer.id }], add: [open] }
+  if (after === null) return { ...consequences, update: [{ ...open, id: timer.id }] }
+  return { ...consequences, update: [{ ...after, id: timer.id }], add: [open] }
 }
 
 /** The occurrence has ended: a recurring alarm goes on to its next one, any other ends with it. */
@@ -284,13 +284,13 @@ export function closeOccurrence(
     durationMs === null ? consequences : { ...consequences, tally: { from: null, to: null, durationMs } }
   const after = timer.kind === 'due' && alarm.cancelledAt === null ? following(alarm, timer) : null
   // The spread comes first: V8 then copies a whole shape at once, which saves 0.3 µs per settle.
-  if (after !== null) return { ...rest, move: [{ ...after, id: timer.id }] }
-  const alone =
+  if (after !== null) return { ...rest, update: [{ ...after, id: timer.id }] }
+  const mustKnowOthers =
     timer.kind === 'due' || mayRunOut(alarm) || alarm.cancelledAt !== null || alarm.overlap === 'queue'
-  if (!alone) return { ...rest, remove: [timer.id] }
+  if (!mustKnowOthers) return { ...rest, remove: [timer.id] }
   if (loaded.others === null) return null
   const live = loaded.others.filter((other) => other.id !== timer.id && other.generation === alarm.generation)
-  if (live.length > 0) return { ...rest, remove: [timer.id], move: live.flatMap(unqueue) }
+  if (live.length > 0) return { ...rest, remove: [timer.id], update: live.flatMap(unqueue) }
   return end(loaded, consequences, alarm.cancelledAt === null ? 'ran_out' : 'cancel', context)
 }
 

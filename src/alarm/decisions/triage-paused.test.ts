@@ -40,7 +40,7 @@ describe('what an operator holds', () => {
   test('is looked at ever less often, and not all of it in one moment', () => {
     const wakeAt = (late: number, random = 0) => {
       const decision = triage(due({ delay: '1h' }), PAUSED, at(HOUR + late, random))
-      return decision.kind === 'settle' ? decision.change.move![0]!.wakeAt! - NOW - HOUR - late : null
+      return decision.kind === 'settle' ? decision.change.update![0]!.wakeAt! - NOW - HOUR - late : null
     }
     expect([wakeAt(0), wakeAt(10 * MINUTE), wakeAt(100 * HOUR)]).toEqual([MINUTE, 10 * MINUTE, HOUR])
     expect(wakeAt(100 * HOUR, 0.5)).toBe(1.5 * HOUR)

@@ -41,7 +41,7 @@ function summaryOf(decision: ReturnType<typeof triage>) {
     fires,
     tick,
     skipped: skipped && [skipped.reason, skipped.count],
-    next: decision.kind === 'settle' ? (decision.change.move?.[0]?.wakeAt ?? null) : undefined,
+    next: decision.kind === 'settle' ? (decision.change.update?.[0]?.wakeAt ?? null) : undefined,
     ends: decision.change?.status ?? decision.change?.outcome?.status,
   }
 }

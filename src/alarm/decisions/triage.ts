@@ -9,22 +9,22 @@ import {
   recurs,
   type SkipReason,
   type Timer,
-  type TimerMove,
+  type TimerUpdate,
 } from '../model/index.ts'
 import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
+  countMissedAfter,
+  countMissedIncluding,
   daysOff,
   following,
   lastBefore,
   type MissedRun,
-  missedAfter,
-  missedFrom,
-  moves,
+  movesOffDaysOff,
   nthFrom,
   occurrenceAt,
   occurrenceOf,
 } from './recurrence.ts'
-import { reviewed } from './review.ts'
+import { moveIfInstantChanged } from './review.ts'
 import { closeOccurrence, type LoadedTimer, settle } from './settle.ts'
 
 /** What to do with a timer that came due. */
@@ -77,8 +77,8 @@ export function triage(loaded: LoadedTimer, facts: TriageFacts, context: Context
 }
 
 /**
- * Whether a user has cancelled, moved or paused it while it was recorded as in flight. It was not delivered: the answer to
- * the claim was lost. An occurrence fired by hand also fires during a pause.
+ * Whether a user has cancelled, moved or paused it since an earlier claim of this timer. That claim was committed, but its
+ * process never got the answer, so nothing was delivered. An occurrence fired by hand also fires during a pause.
  */
 function isAbandoned({ alarm, timer }: LoadedTimer): boolean {
   if (timer.generation !== alarm.generation || alarm.cancelledAt !== null) return true
@@ -103,15 +103,15 @@ function afterMisfire(missed: Extract<Decision, { kind: 'fire' }>, decision: Dec
   if (decision.kind === 'lookup' || decision.kind === 'pass') return decision
   if (decision.kind === 'fire') return missed
   const { id } = missed.timer
-  const own = decision.change.move?.find((move) => move.id === id)
-  const others = decision.change.move?.filter((move) => move.id !== id) ?? []
+  const own = decision.change.update?.find((move) => move.id === id)
+  const others = decision.change.update?.filter((move) => move.id !== id) ?? []
   const isRemoved = decision.change.remove?.includes(id) === true
-  const moved: TimerMove = { ...missed.change?.move?.[0], ...own, id }
+  const moved: TimerUpdate = { ...missed.change?.update?.[0], ...own, id }
   return {
     kind: 'settle',
     change: {
       ...decision.change,
-      move: isRemoved ? others : [moved, ...others],
+      update: isRemoved ? others : [moved, ...others],
       events: [...(missed.change?.events ?? []), ...(decision.change.events ?? [])],
     },
   }
@@ -139,15 +139,17 @@ function reportOverdue(loaded: LoadedTimer, context: Context): Change | null {
 }
 
 /**
- * Moves a timer whose instant has changed since it was set (zone data, or a calendar). Writes one record for the days off
- * that the rule skipped before this instant; the alarm goes on after them, or ends where the rule ended on a day off.
+ * Moves a timer whose instant has changed since it was set, because of new zone data or an edited calendar. Else, if the rule
+ * skipped days off before this instant, records them. If the instant itself is a day off now, goes on to the next one, or ends
+ * the alarm if there is none.
  */
 function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
   const { alarm, timer } = loaded
-  const moved = reviewed(alarm, timer, context)
+  const moved = moveIfInstantChanged(alarm, timer, context)
   if (moved !== null) return { kind: 'settle', change: moved }
   const { rule } = alarm
-  if (rule.kind === 'once' || rule.exclude === undefined || moves(rule)) return null
+  if (rule.kind === 'once' || rule.exclude === undefined || movesOffDaysOff(rule)) return null
+  // `nominal` is the rule's own instant, before days off were skipped.
   const from = timer.nominal ?? timer.scheduledFor
   const isOff = isOnDayOff(rule, daysOff(alarm), timer.scheduledFor)
   if (!isOff && timer.nominal === null) return null
@@ -160,7 +162,7 @@ function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
   const events = [skippedRecord(alarm, first, 'holiday', context.now, { ...run, to: last })]
   const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
   const move = [{ id: timer.id, nominal: null, zoneOffset, floor: last, tick: timer.tick + count }]
-  return { kind: 'settle', change: { move, events } }
+  return { kind: 'settle', change: { update: move, events } }
 }
 
 /** Applies the misfire policy to an instant that is late by more than the grace. */
@@ -168,10 +170,10 @@ function misfire(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   const { alarm, timer } = loaded
   const policy = alarm.rule.misfire ?? 'once'
   const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
-  // What waited for its own pause, a handler or an earlier occurrence was not missed; what an operator paused was.
+  // A timer that waited for a pause of its alarm, a handler or an earlier occurrence is no misfire. After an operator's pause it can be one.
   if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
-  if (!recurs(alarm)) return policy === 'skip' ? settleOrLookUp(missedOnce(loaded, context)) : null
-  const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
+  if (!recurs(alarm)) return policy === 'skip' ? settleOrLookUp(skipMissedOneShot(loaded, context)) : null
+  const run = countMissedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(loaded, run, context)
   if (policy !== 'skip') return catchUp(loaded, run, policy.all, context)
   return settleOrLookUp(
@@ -192,8 +194,8 @@ function catchUp(
   context: Context,
 ): Decision | null {
   const { alarm, timer } = loaded
-  const tooOld = missedFrom(alarm, timer, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
-  // Age is counted on the calendar, which ignores the rule's `count`: never drop more than were missed.
+  const tooOld = countMissedIncluding(alarm, timer, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
+  // `tooOld.count` ignores the rule's `count` and may be too high, so it is limited to the number missed.
   const dropped = Math.min(run.count + 1, Math.max(tooOld.count, run.count + 1 - bound.max))
   if (dropped <= 0) return null
   const to =
@@ -214,7 +216,7 @@ function fireNewest(loaded: LoadedTimer, run: MissedRun, context: Context): Deci
     kind: 'fire',
     timer: { ...timer, ...newest, version: timer.version + 1 },
     change: {
-      move: [{ id: timer.id, ...newest }],
+      update: [{ id: timer.id, ...newest }],
       events: [skippedRecord(alarm, timer, 'misfire', context.now, skipped)],
     },
   }
@@ -233,11 +235,11 @@ function skipRun(loaded: LoadedTimer, run: SkippedRun, reason: SkipReason, conte
   const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + run.count - 1 }
   const events = [skippedRecord(alarm, timer, reason, context.now, { ...run, to: at })]
   const after = following(alarm, last)
-  if (after !== null) return { move: [{ id: timer.id, ...after }], events }
+  if (after !== null) return { update: [{ id: timer.id, ...after }], events }
   return closeOccurrence({ ...loaded, timer: { ...timer, ...last } }, { events }, 'missed', context)
 }
 
-function missedOnce(loaded: LoadedTimer, context: Context): Change | null {
+function skipMissedOneShot(loaded: LoadedTimer, context: Context): Change | null {
   const error = `missed: it was due ${context.now - loaded.timer.scheduledFor} ms earlier than it was found, and its misfire policy is skip`
   const events = [skippedRecord(loaded.alarm, loaded.timer, 'misfire', context.now)]
   const outcome = {
@@ -259,7 +261,7 @@ function overlaps(loaded: LoadedTimer, facts: TriageFacts): boolean {
 function overlap(loaded: LoadedTimer, facts: TriageFacts, context: Context): Decision {
   const { alarm, timer } = loaded
   if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
-    return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
+    return { kind: 'settle', change: { update: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
   }
   return settleOrLookUp(
     closeOccurrence(
@@ -277,7 +279,7 @@ function waitForHandler(timer: Timer, context: Context): Decision {
   const wait = Math.min(HANDLER_WAIT_MS_MAX, Math.max(HANDLER_WAIT_MS_MIN, late))
   return {
     kind: 'settle',
-    change: { move: [{ id: timer.id, wakeAt: context.now + wait, waiting: 'handler' }] },
+    change: { update: [{ id: timer.id, wakeAt: context.now + wait, waiting: 'handler' }] },
   }
 }
 
@@ -286,5 +288,5 @@ function waitForResume(timer: Timer, context: Context): Decision {
   const late = context.now - timer.scheduledFor
   const wait = Math.min(PAUSE_WAIT_MS_MAX, Math.max(PAUSE_WAIT_MS_MIN, late))
   const wakeAt = context.now + wait + Math.floor(context.random() * wait)
-  return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt, waiting: 'operator_pause' }] } }
+  return { kind: 'settle', change: { update: [{ id: timer.id, wakeAt, waiting: 'operator_pause' }] } }
 }

@@ -15,7 +15,7 @@ export interface Snapshot {
 }
 
 /** New values of a timer. Its version grows; fields that are not named stay. */
-export interface TimerMove extends Partial<NewTimer> {
+export interface TimerUpdate extends Partial<NewTimer> {
   readonly id: Serial
 }
 
@@ -25,19 +25,20 @@ export interface TimerMove extends Partial<NewTimer> {
  */
 export interface Change {
   readonly remove?: readonly Serial[]
-  readonly move?: readonly TimerMove[]
+  readonly update?: readonly TimerUpdate[]
   readonly add?: readonly NewTimer[]
   /** In-flight timers whose settle must read the alarm again. */
   readonly markEdited?: readonly Serial[]
   /** Reports on timers that are still in flight. */
   readonly reports?: readonly ({ readonly id: Serial } & EarlyReport)[]
-  /** Replaces the record: users' edits only. */
+  /** Replaces the alarm's row: edits of users, and a target that is gone. */
   readonly alarm?: Alarm
-  /** Ends the alarm, and leaves the rest of its summary as it is. */
+  /** Ends the alarm, and leaves the rest of its outcome as it is. */
   readonly status?: EndStatus
-  /** Replaces the summary; `null` forgets it. */
+  /** Replaces the outcome; `null` deletes it. */
   readonly outcome?: Outcome | null
   readonly events?: readonly EventDraft[]
+  /** How the counters behind `stats` change: the alarm leaves one and enters another. */
   readonly tally?: Tally
   /** New alarms that follow from this one: for a dead-letter target. */
   readonly spawn?: readonly { readonly alarm: Alarm; readonly timer: NewTimer }[]
@@ -45,7 +46,7 @@ export interface Change {
 
 const NONE: ReadonlySet<Serial> = new Set()
 
-/** A new alarm after it was written. Stores number the rows; callers do not see the numbers. */
+/** A new alarm after it was written. */
 export function newSnapshot(alarm: Alarm, timer: NewTimer): Snapshot {
   return { alarm, timers: [newRow(timer)], outcome: null, inFlight: NONE }
 }
@@ -57,14 +58,14 @@ export function newSnapshot(alarm: Alarm, timer: NewTimer): Snapshot {
 export function snapshotAfter(snapshot: Snapshot, change: Change): Snapshot {
   const marked = new Set(change.markEdited)
   const reports = new Map(change.reports?.map(({ id, ok, text }) => [id, { ok, text }]))
-  const moves = new Map(change.move?.map((move) => [move.id, move]))
+  const updates = new Map(change.update?.map((update) => [update.id, update]))
   const kept = snapshot.timers.filter(({ id }) => change.remove?.includes(id) !== true)
   const timers = kept.map((timer): Timer => {
-    const move = moves.get(timer.id)
+    const update = updates.get(timer.id)
     const row =
-      move === undefined
+      update === undefined
         ? timer
-        : { ...timer, ...move, version: timer.version + 1, edited: false, report: null }
+        : { ...timer, ...update, version: timer.version + 1, edited: false, report: null }
     const { id, edited, report } = row
     return { ...row, edited: edited || marked.has(id), report: reports.get(id) ?? report }
   })
@@ -76,6 +77,7 @@ export function snapshotAfter(snapshot: Snapshot, change: Change): Snapshot {
   }
 }
 
+/** Id and shard are placeholders: the store assigns them, and views do not have them. */
 function newRow(timer: NewTimer): Timer {
   return { ...timer, id: 0, shard: 0, version: 1, edited: false, report: null }
 }

@@ -8,7 +8,7 @@ export {
   newSnapshot,
   type Snapshot,
   snapshotAfter,
-  type TimerMove,
+  type TimerUpdate,
 } from './change.ts'
 export {
   type AlarmEventType,

@@ -17,13 +17,13 @@ export interface AlarmView extends PlainFields {
   readonly notes: readonly string[]
 }
 
-/** A view of nothing yet, in the order in which views are printed. */
+/** An empty view, which fixes the order of the fields. */
 const BLANK = blank<AlarmView>([
   ...new Set<keyof AlarmView>(['id', 'tenant', 'owner', ...PLAIN_NAMES]),
   'rule', 'target', 'targetKind', 'pool', 'payload', 'payloadJson', 'traceparent', 'notes',
 ]) // biome-ignore format: a list
 
-/** The fields that a view takes from the record as they are. */
+/** The fields that a view has as the alarm's row has them. */
 const FROM_RECORD = PLAIN_NAMES.filter((name) => FIELD_COLUMNS.some((column) => column.name === name))
 
 /** The alarm as users see it, from what the store holds. */
@@ -76,7 +76,7 @@ function nextFireAt(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Date | null {
   let earliest: number | null = null
   for (const timer of snapshot.timers) {
     if (timer.kind === 'report' || timer.generation !== snapshot.alarm.generation) continue
-    // One that waits for its handler, or for an operator, is due since its instant, however often it is looked at.
+    // While it waits for a handler or an operator, `wakeAt` is only the next check: users see when it was due.
     const isLate = timer.waiting === 'handler' || timer.waiting === 'operator_pause'
     const at = isLate ? timer.scheduledFor : timer.wakeAt
     if (at !== null && (earliest === null || at < earliest)) earliest = at

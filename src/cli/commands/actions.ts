@@ -11,19 +11,19 @@ import {
   type WhenFlags,
 } from '../arguments/index.ts'
 import {
-  type AnyAlarms,
   addKeyOption,
   assertNamed,
   idOf,
   type KeyFlag,
+  type LocalOrRemoteAlarms,
+  splitIdFromArguments,
   withSession,
-  wordsBeside,
 } from '../session/index.ts'
-import type { Shell } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { card, noteText, ruleText, statusText } from '../text/index.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
-type Action = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
+type Action = (alarms: LocalOrRemoteAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
 
 const ACTIONS: readonly { name: string; summary: string; done: string; action: Action }[] = [
   { name: 'pause', summary: 'pause an alarm', done: 'paused', action: (alarms, id, seen) => alarms.pause(id, seen) },
@@ -34,7 +34,7 @@ const ACTIONS: readonly { name: string; summary: string; done: string; action: A
 ] // biome-ignore format: a table
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
-export function addActions(program: Command, shell: Shell): void {
+export function addActions(program: Command, shell: CliContext): void {
   for (const { name, summary, done, action } of ACTIONS) {
     const examples = [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`, `${name} --key standup`]
     const command = addCommand(program, `${name} [id]`, summary, examples)
@@ -49,7 +49,7 @@ export function addActions(program: Command, shell: Shell): void {
 }
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
-export function addReports(program: Command, shell: Shell): void {
+export function addReports(program: Command, shell: CliContext): void {
   const id = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
   addReport(program, shell, 'complete', 'result', 'report that the work is done', [
     `complete ${id} 'sent to 3 people'`,
@@ -59,7 +59,7 @@ export function addReports(program: Command, shell: Shell): void {
 
 function addReport(
   program: Command,
-  shell: Shell,
+  shell: CliContext,
   verb: 'complete' | 'fail',
   word: string,
   summary: string,
@@ -69,7 +69,7 @@ function addReport(
   addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, examples))
     .option('--occurrence <id>', 'the occurrence (default: the open one)')
     .action(async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
-      const { id, words } = wordsBeside(first, rest, flags)
+      const { id, words } = splitIdFromArguments(first, rest, flags)
       assertNamed(id, flags)
       const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
       await change(shell, self, 'reported', async (alarms) =>
@@ -90,10 +90,10 @@ export function seenOf(flags: SeenFlags): SeenOptions {
 
 /** Makes one change and prints the alarm after it. */
 async function change(
-  shell: Shell,
+  shell: CliContext,
   command: Command,
   done: string,
-  make: (alarms: AnyAlarms) => Promise<AlarmView>,
+  make: (alarms: LocalOrRemoteAlarms) => Promise<AlarmView>,
   more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
 ): Promise<void> {
   await withSession(shell, command, 'existing', async (session) => {
@@ -111,7 +111,7 @@ function textOf(words: readonly string[]): string | undefined {
 }
 
 /** `reschedule ID WHEN`: changes the time of an alarm. */
-export function addReschedule(program: Command, shell: Shell): void {
+export function addReschedule(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
@@ -120,7 +120,7 @@ export function addReschedule(program: Command, shell: Shell): void {
   type Flags = WhenFlags & KeyFlag & { ifUpdatedAt?: string }
   addSeenOption(addWhenOptions(addKeyOption(command))).action(
     async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
-      const { id, words } = wordsBeside(first, rest, flags)
+      const { id, words } = splitIdFromArguments(first, rest, flags)
       assertNamed(id, flags)
       const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()

@@ -7,17 +7,17 @@ import type { Wakeful } from '../../index.ts'
 import { addCommand, type Globals, wholeNumber } from '../arguments/index.ts'
 import {
   badUsage,
+  type CliContext,
   Output,
   type Progress,
   progress,
-  type Shell,
   type Terminal,
   withFile,
 } from '../terminal/index.ts'
 import { count } from '../text/index.ts'
 
 /** `bench`: measures how fast this machine sets and fires alarms, on a temporary store. */
-export function addBench(program: Command, shell: Shell): void {
+export function addBench(program: Command, shell: CliContext): void {
   addCommand(program, 'bench', 'measure how fast this machine sets and fires alarms', [
     'bench',
     'bench --dir /var/lib/wakeful --seconds 5',

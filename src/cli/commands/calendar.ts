@@ -6,7 +6,7 @@ import { wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { withStore } from '../session/index.ts'
-import { badUsage, type Shell, withFile } from '../terminal/index.ts'
+import { badUsage, type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
@@ -20,7 +20,7 @@ interface PutFlags {
 }
 
 /** `calendar put|add|get|list|remove`: days off, which alarms can exclude. */
-export function addCalendars(program: Command, shell: Shell): void {
+export function addCalendars(program: Command, shell: CliContext): void {
   const calendar = addCommand(program, 'calendar', 'manage calendars of days off', [
     'calendar put company 2026-12-24..2026-12-31',
     'calendar put us-holidays --ics us.ics',
@@ -65,7 +65,7 @@ export function addCalendars(program: Command, shell: Shell): void {
 /** `put` and `add`, which have the same arguments. */
 function addWriting(
   calendar: Command,
-  shell: Shell,
+  shell: CliContext,
   verb: 'put' | 'add',
   summaryText: string,
   examples: readonly string[],
@@ -88,7 +88,11 @@ function addWriting(
     })
 }
 
-async function readInput(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarInput> {
+async function readInput(
+  shell: CliContext,
+  dates: readonly string[],
+  flags: PutFlags,
+): Promise<CalendarInput> {
   const { ics: file, weekend, label, empty = false } = flags
   const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
   if (empty && hasDays) throw badUsage('--empty means a calendar without days. Leave it out, or the days.')
@@ -105,7 +109,7 @@ async function readInput(shell: Shell, dates: readonly string[], flags: PutFlags
   }
 }
 
-async function readIcs(shell: Shell, file: string): Promise<string> {
+async function readIcs(shell: CliContext, file: string): Promise<string> {
   if (file !== '-') return withFile(file, () => readFile(file, 'utf8'))
   const parts: string[] = []
   let size = 0

@@ -5,15 +5,15 @@ import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
 import {
-  type AnyAlarms,
   addKeyOption,
   idOf,
   type KeyFlag,
+  type LocalOrRemoteAlarms,
   type Session,
   wholeId,
   withSession,
 } from '../session/index.ts'
-import { badUsage, type Shell, type Terminal } from '../terminal/index.ts'
+import { badUsage, type CliContext, type Terminal } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 import { addSeenOption, seenOf } from './actions.ts'
 
@@ -26,7 +26,7 @@ const WORDS: Record<string, string> = {
 }
 
 /** `cancel ID…`: cancels alarms, and prints the outcome of each. */
-export function addCancel(program: Command, shell: Shell): void {
+export function addCancel(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'cancel [ids...]', 'cancel alarms', [
     'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'cancel --subject order-7',
@@ -53,7 +53,7 @@ async function cancelOne(
   { alarms, out }: Session,
   name: string,
   seen: SeenOptions,
-  shell: Shell,
+  shell: CliContext,
 ): Promise<void> {
   const id = await wholeId(alarms, name).catch(unknownAs(name))
   const cancelled = await cancel(alarms, id, seen)
@@ -80,7 +80,7 @@ function unknownAs(id: string): (thrown: unknown) => string {
 
 /** The outcome; null if there is no such alarm. */
 async function cancel(
-  alarms: AnyAlarms,
+  alarms: LocalOrRemoteAlarms,
   id: string,
   seen: SeenOptions,
 ): Promise<{ outcome: CancelOutcome; alarm: AlarmView } | null> {
@@ -106,7 +106,7 @@ function cancelledText(cancelled: number, firing: number): string {
 }
 
 /** `reset`: cancels every pending alarm, after a confirmation. */
-export function addReset(program: Command, shell: Shell): void {
+export function addReset(program: Command, shell: CliContext): void {
   addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (flags: { yes?: boolean }, self: Command) => {

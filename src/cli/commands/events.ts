@@ -3,7 +3,7 @@ import type { EventsOptions, EventView } from '../../index.ts'
 import { eventWire } from '../../library/index.ts'
 import { addCommand, wholeNumber } from '../arguments/index.ts'
 import { idOf, type Session, withSession } from '../session/index.ts'
-import { notFound, type Shell, Stop } from '../terminal/index.ts'
+import { type CliContext, notFound, Stop } from '../terminal/index.ts'
 import { cut, localTime, oneLine, textWidth } from '../text/index.ts'
 
 /** The longest type, so that the next column is aligned. */
@@ -18,7 +18,7 @@ interface EventFlags {
 }
 
 /** `events`: prints the log from a cursor on, and follows it with `--follow`. */
-export function addEvents(program: Command, shell: Shell): void {
+export function addEvents(program: Command, shell: CliContext): void {
   addCommand(program, 'events', 'print the log of events', [
     'events --follow',
     'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
@@ -36,7 +36,7 @@ export function addEvents(program: Command, shell: Shell): void {
     })
 }
 
-async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: Shell): Promise<void> {
+async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: CliContext): Promise<void> {
   // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)

@@ -5,7 +5,7 @@ import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, readSince, wholeNumber } from '../arguments/index.ts'
 import { type Session, withSession } from '../session/index.ts'
-import type { Shell } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { card, count, historyColumns, wireItems } from '../text/index.ts'
 
 /** These are the statuses of `stats`, which differ from those of `list`. */
@@ -15,7 +15,7 @@ const STATUS_HELP =
 type HistoryFlags = Omit<HistoryOptions, 'since'> & { readonly since?: string }
 
 /** `history`, `failed` and `stats`: the outcomes of alarms. */
-export function addHistory(program: Command, shell: Shell): void {
+export function addHistory(program: Command, shell: CliContext): void {
   addCommand(program, 'history', 'list alarms by outcome, newest first', [
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',

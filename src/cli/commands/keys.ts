@@ -4,8 +4,8 @@ import { wireText } from '../../library/index.ts'
 import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { addCommand, type Globals } from '../arguments/index.ts'
-import { type Need, type StoreSession, withStore } from '../session/index.ts'
-import { badUsage, type Shell } from '../terminal/index.ts'
+import { type StoreRequirement, type StoreSession, withStore } from '../session/index.ts'
+import { badUsage, type CliContext } from '../terminal/index.ts'
 import { type Column, localTime } from '../text/index.ts'
 
 const RIGHTS: readonly string[] = ['read', 'write', 'admin'] satisfies Rights[]
@@ -18,7 +18,7 @@ interface CreateFlags {
 }
 
 /** `keys create|list|rotate|revoke`: API keys of servers on this store. */
-export function addKeys(program: Command, shell: Shell): void {
+export function addKeys(program: Command, shell: CliContext): void {
   const group = addCommand(program, 'keys', 'manage API keys', [
     "keys create --tenant '*' --rights admin --label operator",
     'keys create --tenant acme --owner ann',
@@ -97,9 +97,9 @@ export function addKeys(program: Command, shell: Shell): void {
 }
 
 function withKeys(
-  shell: Shell,
+  shell: CliContext,
   self: Command,
-  need: Need,
+  need: StoreRequirement,
   work: (keys: KeyRegistry, session: StoreSession) => Promise<void>,
 ): Promise<void> {
   return withStore(shell, self, need, async (session) => {

@@ -3,7 +3,7 @@ import { ALARM_FIELDS, FILTER_NAMES, wireJson } from '../../alarm/index.ts'
 import type { ListOptions } from '../../index.ts'
 import { addCommand, clauses, flagName, readSince, wholeNumber } from '../arguments/index.ts'
 import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSession } from '../session/index.ts'
-import { badUsage, notFound, type Shell } from '../terminal/index.ts'
+import { badUsage, type CliContext, notFound } from '../terminal/index.ts'
 import { alarmCard, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
@@ -16,7 +16,7 @@ const FILTERS = ['status', ...FILTER_NAMES, 'target', 'q', 'order', 'limit', 'cu
 type ListFlags = Omit<ListOptions, 'since'> & { readonly since?: string }
 
 /** `list`: the alarms of the owner, one page at a time. */
-export function addList(program: Command, shell: Shell): void {
+export function addList(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
@@ -62,7 +62,7 @@ function filtersOf(flags: ListFlags, session: Session): ListOptions {
 }
 
 /** `get ID`: prints one alarm. */
-export function addGet(program: Command, shell: Shell): void {
+export function addGet(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'get [id]', 'show one alarm', [
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'get --key standup --json',

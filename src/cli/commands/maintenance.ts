@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { wholeStore } from '../session/index.ts'
-import { badUsage, paint, progress, type Shell } from '../terminal/index.ts'
+import { unscopedStore } from '../session/index.ts'
+import { badUsage, type CliContext, paint, progress } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
 /** `backup FILE`: copies the store while it is in use. */
-export function addBackup(program: Command, shell: Shell): void {
+export function addBackup(program: Command, shell: CliContext): void {
   addCommand(program, 'backup <file>', 'copy the store to a file while it is in use', [
     'backup wakeful-backup.db',
   ])
     .option('--force', 'replace the file if it exists, but never the store itself')
     .action(async (file: string, flags: { force?: boolean }, self: Command) => {
-      const { url, out } = wholeStore(shell, self, 'existing')
+      const { url, out } = unscopedStore(shell, self, 'existing')
       const replace = flags.force === true
       if (!replace && existsSync(file)) {
         throw badUsage(`${file} exists already. Name another file, or add --force to replace it.`)
@@ -26,11 +26,11 @@ export function addBackup(program: Command, shell: Shell): void {
 }
 
 /** `migrate`: updates the schema of the store, or prints the SQL. */
-export function addMigrate(program: Command, shell: Shell): void {
+export function addMigrate(program: Command, shell: CliContext): void {
   addCommand(program, 'migrate', 'update the schema of the store', ['migrate', 'migrate --sql'])
     .option('--sql', 'print the SQL instead of running it')
     .action(async (flags: { sql?: boolean }, self: Command) => {
-      const { url, out } = wholeStore(shell, self, 'any')
+      const { url, out } = unscopedStore(shell, self, 'any')
       if (flags.sql === true) {
         const sql = await migrationText(url)
         out.print({
@@ -47,12 +47,12 @@ export function addMigrate(program: Command, shell: Shell): void {
 }
 
 /** `doctor`: checks for problems that could keep alarms from firing. */
-export function addDoctor(program: Command, shell: Shell): void {
+export function addDoctor(program: Command, shell: CliContext): void {
   addCommand(program, 'doctor', 'check for problems that could keep alarms from firing', [
     'doctor',
     'doctor --json',
   ]).action(async (_flags: unknown, self: Command) => {
-    const { url, out } = wholeStore(shell, self, 'existing')
+    const { url, out } = unscopedStore(shell, self, 'existing')
     const checks = await doctor(url)
     const ok = checks.every((check) => check.ok)
     if (!ok) shell.exitCode = 1

@@ -4,10 +4,10 @@ import type { OpenOptions } from '../../index.ts'
 import type { localTools } from '../../server/mcp/index.ts'
 import { addCommand, type Globals, type Location, locationOf, scopeOf, zoneOf } from '../arguments/index.ts'
 import { withStore } from '../session/index.ts'
-import { badUsage, type Shell, Stop } from '../terminal/index.ts'
+import { badUsage, type CliContext, Stop } from '../terminal/index.ts'
 
 /** `mcp`: MCP tools over stdio, for agents that start their servers themselves. */
-export function addMcp(program: Command, shell: Shell): void {
+export function addMcp(program: Command, shell: CliContext): void {
   addCommand(program, 'mcp', 'serve alarms as tools to an agent (MCP over stdio)', [
     'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
     'mcp --url https://wakeful.example.com',
@@ -27,7 +27,7 @@ export function addMcp(program: Command, shell: Shell): void {
 }
 
 /** Serves the tools on a store. This process fires the alarms, unless another one does. */
-async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
+async function onStore(shell: CliContext, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
   const { terminal } = shell
   // stdout is for the protocol.
   const onError = (thrown: unknown) => void terminal.stderr.write(`error: ${errorText(thrown)}\n`)
@@ -65,7 +65,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
 
 /** Serves the tools of a server. */
 async function throughServer(
-  shell: Shell,
+  shell: CliContext,
   globals: Globals,
   { url, key }: Extract<Location, { kind: 'server' }>,
   stop: Stop,
@@ -86,7 +86,7 @@ async function throughServer(
 }
 
 async function serve(
-  { terminal, version }: Shell,
+  { terminal, version }: CliContext,
   stop: Stop,
   box: ReturnType<typeof localTools>,
   zone: string,

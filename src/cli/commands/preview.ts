@@ -12,11 +12,11 @@ import {
   zoneOf,
 } from '../arguments/index.ts'
 import { withSession } from '../session/index.ts'
-import type { Shell } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { card, localTime, noteText, relativeTime, ruleText, wrap } from '../text/index.ts'
 
 /** `preview WHEN`: prints a time in words and its next instants, without storing anything. */
-export function addPreview(program: Command, shell: Shell): void {
+export function addPreview(program: Command, shell: CliContext): void {
   const command = addCommand(
     program,
     'preview [when...]',
@@ -51,7 +51,7 @@ export function addPreview(program: Command, shell: Shell): void {
 }
 
 /** `parse TEXT`: prints what a time in plain language means, without storing anything. */
-export function addParse(program: Command, shell: Shell): void {
+export function addParse(program: Command, shell: CliContext): void {
   addCommand(program, 'parse <text...>', 'show what a time in plain language means', [
     "parse 'next friday at 3pm' --timezone America/New_York",
   ]).action(async (words: string[], _flags: unknown, self: Command) => {
@@ -83,7 +83,7 @@ export function addParse(program: Command, shell: Shell): void {
   })
 }
 
-function fromOf(text: string, shell: Shell, command: Command): Date {
+function fromOf(text: string, shell: CliContext, command: Command): Date {
   const context = { now: shell.terminal.now(), timezone: zoneOf(command.optsWithGlobals()) }
   return new Date(parseBound(text, context, 'start'))
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { addGlobals, globalsOf } from '../arguments/index.ts'
-import type { Shell } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { addActions, addReports, addReschedule } from './actions.ts'
 import { addBench } from './bench.ts'
 import { addCalendars } from './calendar.ts'
@@ -38,8 +38,8 @@ const GROUPS = [
   ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys]],
 ] as const
 
-/** The whole command line. It throws instead of exiting, as commander would. */
-export function buildProgram(shell: Shell): Command {
+/** The whole command line. It throws errors; commander would exit the process. */
+export function buildProgram(shell: CliContext): Command {
   const { stdout, stderr } = shell.terminal
   const program = new Command('wakeful')
     .description('Durable alarms that fire even if every process crashed in between.')

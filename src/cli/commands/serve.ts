@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { addConfigFlags, printed, printedLines, readConfig } from '../../config/index.ts'
 import { addCommand, type Globals, storeUrl } from '../arguments/index.ts'
-import { Output, type Shell } from '../terminal/index.ts'
+import { type CliContext, Output } from '../terminal/index.ts'
 
 /** `serve`: fires alarms, serves the HTTP API, and prints alarms without a target. */
-export function addServe(program: Command, shell: Shell): void {
+export function addServe(program: Command, shell: CliContext): void {
   const command = addCommand(
     program,
     'serve',

@@ -18,11 +18,11 @@ import {
   zoneOf,
 } from '../arguments/index.ts'
 import { type Session, withSession } from '../session/index.ts'
-import { type Shell, type Terminal, withFile } from '../terminal/index.ts'
+import { type CliContext, type Terminal, withFile } from '../terminal/index.ts'
 import { card, noteText, oneLine, ruleText, targetOf, timeFor } from '../text/index.ts'
 
 /** `set WHEN`: sets an alarm. */
-export function addSet(program: Command, shell: Shell): void {
+export function addSet(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'set [when...]', 'set an alarm', [
     "set 'in 10 seconds' --message hello",
     "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call Ann'",
@@ -92,7 +92,11 @@ function isPrinted(alarm: AlarmView): boolean {
 }
 
 /** Notes that no process fires alarms now. Newcomers would wait for the alarm in vain. */
-async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, shell: Shell): Promise<void> {
+async function hintAtClock(
+  alarm: AlarmView,
+  { wakeful, out, url }: Session,
+  shell: CliContext,
+): Promise<void> {
   // A server fires alarms itself.
   if (isInMemory(url) || wakeful === null) return
   const clocks = await wakeful.ownership()

@@ -7,21 +7,21 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
-import { wholeStore } from '../session/index.ts'
-import { asWorkFailure, badUsage, progress, type Shell, type Sink, withFile } from '../terminal/index.ts'
+import { unscopedStore } from '../session/index.ts'
+import { asWorkFailure, badUsage, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
 
 /** `export`: writes every alarm and event as a line of JSON. */
-export function addExport(program: Command, shell: Shell): void {
+export function addExport(program: Command, shell: CliContext): void {
   addCommand(program, 'export', 'write all alarms and events as lines of JSON', [
     'export --out alarms.jsonl',
     'export | gzip > alarms.jsonl.gz',
   ])
     .option('-o, --out <file>', 'write to this file (default: stdout)')
     .action(async (flags: { out?: string }, self: Command) => {
-      const { url, out } = wholeStore(shell, self, 'existing')
+      const { url, out } = unscopedStore(shell, self, 'existing')
       if (flags.out !== undefined) await assertWritable(flags.out)
       const bar = progress(shell.terminal, 'export')
       const lines = exportLines(url, (done, total) => bar.at(done, total))
@@ -42,12 +42,12 @@ export function addExport(program: Command, shell: Shell): void {
 }
 
 /** `import [FILE]`: reads the lines of an export. */
-export function addImport(program: Command, shell: Shell): void {
+export function addImport(program: Command, shell: CliContext): void {
   addCommand(program, 'import [file]', 'import the lines of an export', [
     'import alarms.jsonl',
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
-    const { url, out } = wholeStore(shell, self, 'any')
+    const { url, out } = unscopedStore(shell, self, 'any')
     if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
     if (fromFile) await withFile(file, () => access(file))

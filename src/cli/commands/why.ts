@@ -4,11 +4,11 @@ import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSession } from '../session/index.ts'
-import type { Shell } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
 /** `why ID`: prints the story of one alarm, in order, and what happens next. */
-export function addWhy(program: Command, shell: Shell): void {
+export function addWhy(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'why [id]', 'show the story of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',

@@ -6,12 +6,12 @@ import { isPortInUse, Log, Metrics, PauseControl, type Server, startServer } fro
 import { DEFAULT_POOL } from '../../targets/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
-import { type Output, type Shell, Stop } from '../terminal/index.ts'
+import { type CliContext, type Output, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
 import { fireLine, wakeText } from './fire-line.ts'
-import { banner, logProblems, watchOwnership } from './status-lines.ts'
+import { banner, logProblems, logShardOwnership } from './status-lines.ts'
 
-/** The time for open requests at shutdown: what the deliveries left of the drain, within these bounds. */
+/** At shutdown, open requests get the rest of the drain time that deliveries did not use, within these limits. */
 const HTTP_DRAIN_MS_MAX = 5_000
 const HTTP_DRAIN_MS_MIN = 250
 
@@ -20,7 +20,7 @@ const LATE =
 
 /** The context of `serve`. */
 interface Serving {
-  readonly shell: Shell
+  readonly shell: CliContext
   readonly config: Config
   readonly out: Output
   readonly log: Log
@@ -31,7 +31,7 @@ interface Serving {
 
 /** Fires alarms and serves the HTTP API until a signal. */
 export async function serve(
-  shell: Shell,
+  shell: CliContext,
   globals: Globals,
   configured: Configured,
   out: Output,
@@ -99,7 +99,7 @@ async function runUntilStopped(
   try {
     await banner({ wakeful, out, log, shell, url, isFromEnvironment, http: server?.url ?? null })
     await wakeful.start()
-    const unwatch = watchOwnership(wakeful, log)
+    const unwatch = logShardOwnership(wakeful, log)
     const reporting = logProblems(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
@@ -124,7 +124,7 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     ...openSettings(config),
     ...scopeOf(globals),
     pool: PRINT_TARGET.pool,
-    // A handler that is named over the network belongs to an application on the same store.
+    // Callers of the API name handlers of applications that use the same store, not those of this process.
     namesPool: DEFAULT_POOL,
     createdVia: 'cli',
     onError: (thrown) => log.error(thrown),

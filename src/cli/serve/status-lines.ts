@@ -5,7 +5,7 @@ import { eventWire, type PoolReadings } from '../../library/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Log } from '../../server/index.ts'
 import { fileOf, isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/index.ts'
-import type { Output, Shell } from '../terminal/index.ts'
+import type { CliContext, Output } from '../terminal/index.ts'
 import { localInstants, oneLine } from '../text/index.ts'
 
 const OWNERSHIP_CHECK_MS = 250
@@ -18,7 +18,7 @@ export interface BannerInput {
   readonly wakeful: Wakeful
   readonly out: Output
   readonly log: Log
-  readonly shell: Shell
+  readonly shell: CliContext
   readonly url: string
   /** Whether the store is named by WAKEFUL_DB. */
   readonly isFromEnvironment: boolean
@@ -50,7 +50,7 @@ export async function banner(input: BannerInput): Promise<void> {
 }
 
 /** Logs which share of the alarms this process fires, at the start and at each change. */
-export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
+export function logShardOwnership(wakeful: Wakeful, log: Log): () => void {
   const { operator } = wakeful
   let logged: number | null = null
   let seen = -1

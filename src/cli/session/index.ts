@@ -1,10 +1,17 @@
 export {
-  type AnyAlarms,
-  type Need,
+  type LocalOrRemoteAlarms,
   type Session,
+  type StoreRequirement,
   type StoreSession,
-  wholeStore,
+  unscopedStore,
   withSession,
   withStore,
 } from './session.ts'
-export { addKeyOption, assertNamed, idOf, type KeyFlag, wholeId, wordsBeside } from './which-alarm.ts'
+export {
+  addKeyOption,
+  assertNamed,
+  idOf,
+  type KeyFlag,
+  splitIdFromArguments,
+  wholeId,
+} from './which-alarm.ts'

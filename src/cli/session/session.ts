@@ -15,13 +15,13 @@ import {
   storeUrl,
   zoneOf,
 } from '../arguments/index.ts'
-import { badUsage, Output, type Shell } from '../terminal/index.ts'
+import { badUsage, type CliContext, Output } from '../terminal/index.ts'
 
 /** The alarms of a tenant and owner, in a store or on a server. */
 export interface Session {
   /** The opened store; null with a server. */
   readonly wakeful: Wakeful | null
-  readonly alarms: AnyAlarms
+  readonly alarms: LocalOrRemoteAlarms
   readonly out: Output
   /** The URL of the store or server. */
   readonly url: string
@@ -34,7 +34,7 @@ export interface Session {
  * What a command needs of the store: `any` creates a missing store, `existing` uses an empty one in memory instead of
  * creating files or tables in the wrong place, `none` opens no store.
  */
-export type Need = 'any' | 'existing' | 'none'
+export type StoreRequirement = 'any' | 'existing' | 'none'
 
 /** A session on a store. */
 export interface StoreSession extends Session {
@@ -44,9 +44,9 @@ export interface StoreSession extends Session {
 
 /** Does work on the alarms of a server or a store, and closes the store after it. */
 export async function withSession<T>(
-  shell: Shell,
+  shell: CliContext,
   command: Command,
-  need: Need,
+  need: StoreRequirement,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const globals: Globals = command.optsWithGlobals()
@@ -59,9 +59,9 @@ export async function withSession<T>(
 
 /** Does work that needs a store, and closes the store after it. */
 export async function withStore<T>(
-  shell: Shell,
+  shell: CliContext,
   command: Command,
-  need: Need,
+  need: StoreRequirement,
   work: (session: StoreSession) => Promise<T>,
   choices: OpenOptions = {},
 ): Promise<T> {
@@ -77,7 +77,7 @@ export async function withStore<T>(
 }
 
 function throughServer(
-  { terminal }: Shell,
+  { terminal }: CliContext,
   globals: Globals,
   { url, key }: Extract<Location, { kind: 'server' }>,
 ): Session {
@@ -89,10 +89,10 @@ function throughServer(
 }
 
 async function inStore<T>(
-  shell: Shell,
+  shell: CliContext,
   globals: Globals,
   url: string,
-  need: Need,
+  need: StoreRequirement,
   work: (session: StoreSession) => Promise<T>,
   choices: OpenOptions = {},
 ): Promise<T> {
@@ -121,7 +121,7 @@ async function inStore<T>(
   }
 }
 
-async function urlToOpen(url: string, need: Need, out: Output): Promise<string> {
+async function urlToOpen(url: string, need: StoreRequirement, out: Output): Promise<string> {
   if (need === 'none') return 'sqlite::memory:'
   const missing = need === 'any' ? null : await missingStore(url)
   if (missing === null) return url
@@ -130,13 +130,13 @@ async function urlToOpen(url: string, need: Need, out: Output): Promise<string> 
 }
 
 /** A store that is not opened, for the commands that work on all of it. */
-interface WholeStore {
+interface UnscopedStore {
   readonly url: string
   readonly out: Output
 }
 
 /** The store of a command; `existing` rejects one that does not exist. */
-export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existing'): WholeStore {
+export function unscopedStore(shell: CliContext, command: Command, need: 'any' | 'existing'): UnscopedStore {
   const globals: Globals = command.optsWithGlobals()
   const url = storeUrl(globals, shell.terminal.env, commandName(command))
   const file = fileOf(url)
@@ -150,7 +150,7 @@ type Different = 'calendars' | 'preview' | 'parse'
 type MaybeLater<T> = T | Promise<T>
 
 /** What the library and the client have in common. */
-export interface AnyAlarms extends Omit<Alarms, Different> {
+export interface LocalOrRemoteAlarms extends Omit<Alarms, Different> {
   preview(...args: Parameters<Alarms['preview']>): MaybeLater<Preview>
   parse(...args: Parameters<Alarms['parse']>): MaybeLater<ParsedView>
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { badUsage, notFound } from '../terminal/index.ts'
-import type { AnyAlarms } from './session.ts'
+import type { LocalOrRemoteAlarms } from './session.ts'
 
 /** The option that names an alarm by its key. */
 export interface KeyFlag {
@@ -25,7 +25,11 @@ export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
 }
 
 /** The id of the alarm that the arguments name: by its id, a prefix of it, or its key. */
-export async function idOf(alarms: AnyAlarms, id: string | undefined, flags: KeyFlag): Promise<string> {
+export async function idOf(
+  alarms: LocalOrRemoteAlarms,
+  id: string | undefined,
+  flags: KeyFlag,
+): Promise<string> {
   assertNamed(id, flags)
   const { key } = flags
   if (key !== undefined) {
@@ -37,13 +41,13 @@ export async function idOf(alarms: AnyAlarms, id: string | undefined, flags: Key
 }
 
 /** Splits the words into id and the rest. With `--key`, all of them are the rest. */
-export function wordsBeside(id: string | undefined, words: readonly string[], { key }: KeyFlag) {
+export function splitIdFromArguments(id: string | undefined, words: readonly string[], { key }: KeyFlag) {
   if (key === undefined) return { id, words }
   return { id: undefined, words: id === undefined ? words : [id, ...words] }
 }
 
 /** The whole id for a prefix that is unique. Other texts are returned unchanged. */
-export async function wholeId(alarms: AnyAlarms, id: string): Promise<string> {
+export async function wholeId(alarms: LocalOrRemoteAlarms, id: string): Promise<string> {
   if (id.length < PREFIX_LENGTH_MIN || id.length >= ID_LENGTH || !/^[0-9a-f-]+$/i.test(id)) return id
   const found: string[] = []
   let cursor: string | null = null

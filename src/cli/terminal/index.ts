@@ -2,4 +2,4 @@ export { asWorkFailure, badUsage, failureOf, failureText, notFound, withFile } f
 export { Output } from './output.ts'
 export { type Progress, progress } from './progress.ts'
 export { Stop } from './stop.ts'
-export { paint, type Shell, type Sink, type Terminal, widthOf } from './terminal.ts'
+export { type CliContext, paint, type Sink, type Terminal, widthOf } from './terminal.ts'

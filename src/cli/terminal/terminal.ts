@@ -44,7 +44,7 @@ export function paint(
 }
 
 /** The context of a command: its process, and how to open a store. */
-export interface Shell {
+export interface CliContext {
   readonly terminal: Terminal
   readonly open: (url: string, options: OpenOptions) => Promise<Wakeful>
   readonly version: string

@@ -71,12 +71,12 @@ function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
   }
   // How many wall times of the day are before this second.
   const countOnDay = (day: number, second: number) =>
-    named(day) ? times.from(second - day * DAY_SECONDS) : 0
+    named(day) ? times.indexFrom(second - day * DAY_SECONDS) : 0
   return {
     next(wall) {
       const day = Math.floor(wall / DAY_MS)
       const second = Math.floor((wall - day * DAY_MS) / 1000) + 1
-      const index = second < DAY_SECONDS && named(day) ? times.from(second) : times.length
+      const index = second < DAY_SECONDS && named(day) ? times.indexFrom(second) : times.length
       if (index < times.length) return day * DAY_MS + times.at(index) * 1000
       const later = nextDay(day)
       return later === null ? null : later * DAY_MS + times.at(0) * 1000

@@ -29,7 +29,7 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: Sequence
         const named = nextDay(day - 1)
         if (named === null) return null
         if (named === day) {
-          const at = midnight + times.at(times.from(Math.ceil((from - midnight) / 1000))) * 1000
+          const at = midnight + times.at(times.indexFrom(Math.ceil((from - midnight) / 1000))) * 1000
           if (at < end) return at
           from = end
         } else {
@@ -46,7 +46,7 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: Sequence
         if (named === null) break
         const to = Math.min(end, until + 1)
         if (named === day) {
-          const seconds = (at: number) => times.from(Math.ceil((at - midnight) / 1000))
+          const seconds = (at: number) => times.indexFrom(Math.ceil((at - midnight) / 1000))
           total += seconds(to) - seconds(from)
           from = to
         } else from = Math.max(to, (named - 2) * DAY_MS)

@@ -26,8 +26,8 @@ export interface Blocks {
 }
 
 /**
- * Blocks visited before a search gives up: a few milliseconds, or more than 150 years of days. Blocks that are passed
- * over count as visited.
+ * Blocks visited before a search gives up: a few milliseconds, or more than 150 years of days. Blocks that `nextId`
+ * skips cost as much as visited ones.
  */
 export const SEARCH_WORK_MAX = 60_000
 
@@ -42,7 +42,7 @@ export function firstFrom(blocks: Blocks, second: number): number | null {
     if (block === null) return null
     const { start, instances } = block
     // Only the first block can start before the second.
-    const rank = isFirst && start < second ? instances.from(second - start) : 0
+    const rank = isFirst && start < second ? instances.indexFrom(second - start) : 0
     if (rank < instances.length) return withinRange(start + instances.at(rank))
   }
   return null
@@ -94,7 +94,7 @@ export function countIn(blocks: Blocks, from: number, to: number): number {
 /** How many instances of this block are before a second. */
 function countBefore(blocks: Blocks, id: number, second: number): number {
   const block = blockAt(blocks, id)
-  return block === null || block.start >= second ? 0 : block.instances.from(second - block.start)
+  return block === null || block.start >= second ? 0 : block.instances.indexFrom(second - block.start)
 }
 
 function blockAt(blocks: Blocks, id: number): Block | null {

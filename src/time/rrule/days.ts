@@ -58,18 +58,19 @@ function findDaysOfYear(parts: DayParts, year: number): number[] {
   for (let day = 0; day < length; day++) {
     const month = monthOf(day, leap)
     if (parts.byMonth !== undefined && !parts.byMonth.includes(month + 1)) continue
-    if (parts.byYearDay !== undefined && !names(parts.byYearDay, day, length)) continue
+    if (parts.byYearDay !== undefined && !includesPosition(parts.byYearDay, day, length)) continue
     const monthStart = starts[month]!
     const monthLength = starts[month + 1]! - monthStart
-    if (parts.byMonthDay !== undefined && !names(parts.byMonthDay, day - monthStart, monthLength)) continue
+    if (parts.byMonthDay !== undefined && !includesPosition(parts.byMonthDay, day - monthStart, monthLength))
+      continue
     if (weekNumbers !== null && !weekNumbers(day).some((number) => parts.byWeekNo!.includes(number))) continue
     if (parts.byDay !== undefined) {
       const weekday = (firstWeekday + day) % 7
       // In a yearly rule with months, the nth Monday is that of the month, otherwise that of the year.
       const matches =
         parts.byMonth === undefined
-          ? namesWeekday(parts.byDay, weekday, day, length)
-          : namesWeekday(parts.byDay, weekday, day - monthStart, monthLength)
+          ? includesWeekday(parts.byDay, weekday, day, length)
+          : includesWeekday(parts.byDay, weekday, day - monthStart, monthLength)
       if (!matches) continue
     }
     found.push(day)
@@ -93,8 +94,8 @@ function compileMonth(parts: DayParts): DaysOfMonth {
 function findDaysOfMonth(parts: DayParts, length: number, firstWeekday: number): number[] {
   const found: number[] = []
   for (let day = 0; day < length; day++) {
-    if (parts.byMonthDay !== undefined && !names(parts.byMonthDay, day, length)) continue
-    if (parts.byDay !== undefined && !namesWeekday(parts.byDay, (firstWeekday + day) % 7, day, length))
+    if (parts.byMonthDay !== undefined && !includesPosition(parts.byMonthDay, day, length)) continue
+    if (parts.byDay !== undefined && !includesWeekday(parts.byDay, (firstWeekday + day) % 7, day, length))
       continue
     found.push(day)
   }
@@ -102,11 +103,11 @@ function findDaysOfMonth(parts: DayParts, length: number, firstWeekday: number):
 }
 
 /** Whether the numbers name an index (from 0) in a list of this length: 1 is the first, -1 the last. */
-function names(numbers: readonly number[], index: number, length: number): boolean {
+function includesPosition(numbers: readonly number[], index: number, length: number): boolean {
   return numbers.includes(index + 1) || numbers.includes(index - length)
 }
 
-function namesWeekday(
+function includesWeekday(
   days: readonly RruleWeekday[],
   weekday: number,
   index: number,

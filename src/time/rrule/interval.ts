@@ -39,7 +39,7 @@ export function intervalInstants(
   }
   const next = (after: number): number | null => {
     for (let from = after; ; ) {
-      const index = added.from(Math.floor(from) + 1)
+      const index = added.indexFrom(Math.floor(from) + 1)
       const found = Math.min(step(from), index < added.length ? added.at(index) : Number.POSITIVE_INFINITY)
       if (found === Number.POSITIVE_INFINITY) return null
       const dayEnd = removedDays.size === 0 ? null : endOfDayIn(removedDays, found, zone)

@@ -17,7 +17,7 @@ export interface RruleInstances {
   count(from: number, to: number): number
 }
 
-/** Where a rule starts: its DTSTART, which supplies the parts it leaves out, and the first second that counts. */
+/** Where a rule starts: its DTSTART, which supplies the parts it leaves out, and the second before which instances are ignored, also by COUNT. */
 export interface RruleOrigin {
   startS: number
   /** The same as an instant. */
@@ -34,21 +34,22 @@ export const UNIT_S: Readonly<Partial<Record<RruleFreq, number>>> = {
 }
 
 /**
- * Compiles one of `rules` RRULEs, which share the search limit of a single one. COUNT counts from the start and includes
+ * Compiles one RRULE. If a set has several, each gets its share of the search limit. COUNT counts from the start and includes
  * excluded dates, as RFC 5545 says.
  */
 export function instancesOf(
   parts: RruleParts,
   { startS, fromS }: RruleOrigin,
   zone: string,
-  rules: number,
+  ruleCount: number,
 ): RruleInstances {
   const unitS = UNIT_S[parts.freq]
   const alone = unitS === undefined ? periodBlocks(parts, startS) : tickBlocks(parts, startS, unitS)
-  const blocks = rules === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * rules }
+  const blocks = ruleCount === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * ruleCount }
   const { last, late } =
     parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilOnWallClock(parts.until, zone)
-  const [lateFrom, lateTo] = late as [number, number]
+  // Wall seconds before `last` that are past UNTIL all the same, because the clock was set back.
+  const [pastUntilFrom, pastUntilTo] = late as [number, number]
   // Computed lazily and once, because a huge COUNT may take milliseconds.
   let lastCounted: number | undefined
   const { densityMax } = blocks
@@ -64,14 +65,17 @@ export function instancesOf(
     first: firstFrom(blocks, fromS),
     from(second) {
       let found = firstFrom(blocks, Math.max(second, fromS))
-      if (found !== null && found >= lateFrom && found < lateTo)
-        found = firstFrom(blocks, Math.max(lateTo, fromS))
+      if (found !== null && found >= pastUntilFrom && found < pastUntilTo)
+        found = firstFrom(blocks, Math.max(pastUntilTo, fromS))
       return found === null || found > lastOf(found) ? null : found
     },
     count(from, to) {
       const low = Math.max(from, fromS)
       const high = Math.min(to, lastOf(to) + 1)
-      return countIn(blocks, low, high) - countIn(blocks, Math.max(low, lateFrom), Math.min(high, lateTo))
+      return (
+        countIn(blocks, low, high) -
+        countIn(blocks, Math.max(low, pastUntilFrom), Math.min(high, pastUntilTo))
+      )
     },
   }
 }
@@ -97,7 +101,7 @@ export function nextInSet(
   return (from) => {
     const work = measureSearchWork()
     for (let second = from; ; ) {
-      const index = added.from(second)
+      const index = added.indexFrom(second)
       let found = index < added.length ? added.at(index) : Number.POSITIVE_INFINITY
       for (const rule of rules) found = Math.min(found, rule.from(second) ?? Number.POSITIVE_INFINITY)
       if (found > WALL_S_MAX) return null
@@ -122,7 +126,7 @@ export function countInSet(rule: RruleInstances, dates: RruleDates, from: number
   }
   for (const second of removed)
     if (second >= from && second < to && !isRemovedDay(second) && isNamed(second)) count--
-  for (let index = added.from(from); index < added.length && added.at(index) < to; index++) {
+  for (let index = added.indexFrom(from); index < added.length && added.at(index) < to; index++) {
     const second = added.at(index)
     if (!removed.has(second) && !isRemovedDay(second) && !isNamed(second)) count++
   }

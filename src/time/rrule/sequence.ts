@@ -4,7 +4,7 @@ export interface Sequence {
   /** The number at a valid index. */
   at(index: number): number
   /** The index of the first number at or after this one; the length if there is none. */
-  from(value: number): number
+  indexFrom(value: number): number
 }
 
 /** A sequence of these numbers. Most are evenly spaced (one value, or every fifth minute): those need no search. */
@@ -16,7 +16,7 @@ export function list(numbers: readonly number[]): Sequence {
   return {
     length: numbers.length,
     at: (index) => numbers[index]!,
-    from: (value) => lowerBound(numbers, value),
+    indexFrom: (value) => lowerBound(numbers, value),
   }
 }
 
@@ -26,7 +26,7 @@ export function stride(first: number, step: number, end: number): Sequence {
   return {
     length,
     at: (index) => first + index * step,
-    from: (value) => Math.min(length, Math.max(0, Math.ceil((value - first) / step))),
+    indexFrom: (value) => Math.min(length, Math.max(0, Math.ceil((value - first) / step))),
   }
 }
 
@@ -42,11 +42,11 @@ export function product(outer: Sequence, weight: number, inner: Sequence): Seque
       const outerIndex = Math.floor(index / size)
       return outer.at(outerIndex) * weight + inner.at(index - outerIndex * size)
     },
-    from(value) {
+    indexFrom(value) {
       const whole = Math.floor(value / weight)
-      const index = outer.from(whole)
+      const index = outer.indexFrom(whole)
       const same = index < outer.length && outer.at(index) === whole
-      return index * size + (same ? inner.from(value - whole * weight) : 0)
+      return index * size + (same ? inner.indexFrom(value - whole * weight) : 0)
     },
   }
 }

@@ -143,7 +143,7 @@ function secondsOf(parts: RruleParts, startS: number): Sequence {
 function alignedNumbers(named: Sequence, step: number, interval: number): number[] {
   const found: number[] = []
   for (let unit = step; ; ) {
-    const index = named.from(unit)
+    const index = named.indexFrom(unit)
     if (index >= named.length) return found
     const next = named.at(index)
     if (next === unit) found.push(unit)

@@ -39,7 +39,7 @@ function frequencyWords(rule: RecurringRule): string {
   return `${calendarWords(rule)}, in ${rule.timezone}${describeDst(rule)}`
 }
 
-/** With the zone of the days for intervals, whose description has none. */
+/** Intervals are described without a zone, so it is added here: days off are local dates. */
 function daysOffWords(rule: RecurringRule): string {
   if (rule.exclude === undefined) return ''
   const zone = intervalOf(rule) === null ? '' : `, in ${rule.timezone}`
@@ -65,7 +65,7 @@ function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
   return `${pace} ${day}${shorter} at ${formatTimeOfDay(at)}`
 }
 
-/** The days a month has in every year. */
+/** The last day that this month has in every year: 28 in February. Else no limit, because the day is one of a real date. */
 function daysAlways(month: number): number {
   return month === 2 ? 28 : 31
 }
@@ -93,7 +93,7 @@ function cronWords(fields: string): string | null {
     return fields === '0 0 1 1 *' ? 'every year on January 1 at 00:00' : null
   const time = timeWords(minute, hour)
   if (time === null) return null
-  if (day === '*' && weekday === '*') return time.within ? time.text : `every day ${time.text}`
+  if (day === '*' && weekday === '*') return time.saysHowOften ? time.text : `every day ${time.text}`
   const days = day === '*' ? weekdayWords(weekday) : weekday === '*' ? monthDayWords(day) : null
   return days === null ? null : `${days} ${time.text}`
 }
@@ -104,29 +104,32 @@ function monthDayWords(day: string): string | null {
 }
 
 /** For '*\/15' within '9-16': from the first to the last minute of these hours. */
-function windowWords(step: string, hour: string): { text: string; within: boolean } | null {
+function windowWords(step: string, hour: string): { text: string; saysHowOften: boolean } | null {
   const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
   if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
   const pace = Number(step) === 1 ? 'every minute' : `every ${step} minutes`
-  return { text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`, within: true }
+  return {
+    text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`,
+    saysHowOften: true,
+  }
 }
 
-function timeWords(minute: string, hour: string): { text: string; within: boolean } | null {
+function timeWords(minute: string, hour: string): { text: string; saysHowOften: boolean } | null {
   const step = /^\*\/(\d+)$/.exec(minute)
-  if (hour === '*' && minute === '*') return { text: 'every minute', within: true }
+  if (hour === '*' && minute === '*') return { text: 'every minute', saysHowOften: true }
   if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
-    return { text: `every ${step[1]} minutes`, within: true }
+    return { text: `every ${step[1]} minutes`, saysHowOften: true }
   if (step !== null || minute === '*') return windowWords(step?.[1] ?? '1', hour)
   if (!/^\d+$/.test(minute)) return null
   const minutes = minute.padStart(2, '0')
-  if (hour === '*') return { text: `every hour at :${minutes}`, within: true }
+  if (hour === '*') return { text: `every hour at :${minutes}`, saysHowOften: true }
   const hours = /^\*\/(\d+)$/.exec(hour)?.[1]
   if (hours !== undefined && 24 % Number(hours) === 0 && Number(hours) < 24) {
-    return { text: `every ${hours} hours at :${minutes}`, within: true }
+    return { text: `every ${hours} hours at :${minutes}`, saysHowOften: true }
   }
   if (!/^\d+(?:,\d+)*$/.test(hour)) return null
   const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
-  return { text: `at ${joinWithAnd(times)}`, within: false }
+  return { text: `at ${joinWithAnd(times)}`, saysHowOften: false }
 }
 
 function weekdayWords(field: string): string | null {

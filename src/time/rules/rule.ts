@@ -37,13 +37,13 @@ interface OnWallClock extends Recurrence {
   dst?: DstPolicy
 }
 
-/** A normalized when: plain data, fit to be stored for decades. Instants are epoch milliseconds. */
+/** A normalized `when`: plain data, fit to be stored for decades. Instants are epoch milliseconds. */
 export type Rule =
   | {
       kind: 'once'
       at: number
       timezone: string
-      /** The wall time it was set as, as the epoch milliseconds it would be in UTC. It stays if the zone's data change. */
+      /** The local time that the user chose, encoded as if it were UTC. `at` is computed from it again when zone data change. */
       wall?: number
       misfire?: 'once' | 'skip'
     }

@@ -250,7 +250,8 @@ function decideOne(
  */
 function isQueued(decision: Decision): boolean {
   return (
-    decision.kind === 'settle' && decision.change.move?.some(({ waiting }) => waiting === 'overlap') === true
+    decision.kind === 'settle' &&
+    decision.change.update?.some(({ waiting }) => waiting === 'overlap') === true
   )
 }
 

@@ -182,7 +182,7 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
   const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
   for (const { settlement, change } of byId) {
     const { timer } = settlement
-    const move = change?.move?.find(({ id }) => id === timer.id)
+    const move = change?.update?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
       const next = { ...timer, ...move }
       batch.writes.wake(next.shard, next.wakeAt)

@@ -28,7 +28,7 @@ export function apply(
   context: Context,
 ): void {
   for (const id of change.remove ?? []) writes.removeTimer(id)
-  for (const move of change.move ?? []) {
+  for (const move of change.update ?? []) {
     const timer = timers.find((each) => each.id === move.id)
     if (timer !== undefined) writes.moveTimer({ ...timer, ...move })
   }

@@ -29,7 +29,7 @@ export function apply(
   change: Change,
 ): void {
   for (const id of change.remove ?? NONE) write.session.run(sql.removeTimer, id)
-  for (const move of change.move ?? NONE) {
+  for (const move of change.update ?? NONE) {
     const timer = timers.find((each) => each.id === move.id)
     if (timer !== undefined) write.session.run(sql.moveTimer, ...timerValues(timer, move), move.id)
   }
@@ -47,7 +47,7 @@ export function applyClaimed(
   change: Change,
 ): boolean {
   const { session } = write
-  const move = change.move?.find((each) => each.id === claimed.id)
+  const move = change.update?.find((each) => each.id === claimed.id)
   if (move !== undefined) {
     const values = timerValues(claimed, move)
     if (session.run(sql.moveClaimedTimer, ...values, claimed.id, claimed.version).changes === 0) return false
