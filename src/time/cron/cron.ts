@@ -62,6 +62,7 @@ export function compileCron(fields: string, zone: string, policy: DstPolicy = DS
 }
 
 function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
+  const perDay = times.before(DAY_SECONDS)
   const named = (day: number) => nextDay(day - 1) === day
   const countNamed = (from: number, to: number) => {
     if (everyDay) return to - from
@@ -71,21 +72,21 @@ function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
   }
   // How many wall times of the day are before this second.
   const countOnDay = (day: number, second: number) =>
-    named(day) ? times.indexFrom(second - day * DAY_SECONDS) : 0
+    named(day) ? times.before(second - day * DAY_SECONDS) : 0
   return {
     next(wall) {
       const day = Math.floor(wall / DAY_MS)
       const second = Math.floor((wall - day * DAY_MS) / 1000) + 1
-      const index = second < DAY_SECONDS && named(day) ? times.indexFrom(second) : times.length
-      if (index < times.length) return day * DAY_MS + times.at(index) * 1000
+      const today = second < DAY_SECONDS && named(day) ? times.from(second) : null
+      if (today !== null) return day * DAY_MS + today * 1000
       const later = nextDay(day)
-      return later === null ? null : later * DAY_MS + times.at(0) * 1000
+      return later === null ? null : later * DAY_MS + times.from(0)! * 1000
     },
     count(from, to) {
       const [low, high] = [Math.ceil(from / 1000), Math.ceil(to / 1000)]
       if (high <= low) return 0
       const [first, last] = [Math.floor(low / DAY_SECONDS), Math.floor(high / DAY_SECONDS)]
-      return countNamed(first, last) * times.length - countOnDay(first, low) + countOnDay(last, high)
+      return countNamed(first, last) * perDay - countOnDay(first, low) + countOnDay(last, high)
     },
   }
 }

@@ -1,8 +1,8 @@
 import { CronPattern } from 'croner'
 import { errorText, WakefulError } from '../../error.ts'
 import { cronerText } from '../../errors/index.ts'
-import { list, product, type Sequence, stride } from '../rrule/index.ts'
 import { quote } from '../text/index.ts'
+import { type DayTimes, dayTimes } from './day-times.ts'
 import { dayFinder } from './days.ts'
 
 /** Parsed calendar fields: the days they name, and the times of those days. */
@@ -11,10 +11,9 @@ export interface CronFields {
   nextDay: (day: number) => number | null
   /** Every day is named. */
   everyDay: boolean
-  /** In seconds since midnight. */
-  times: Sequence
-  /** If the hour field is `*` or `*\/n`, an interval: seconds that have passed since midnight, also beyond a day. */
-  intervalTimes: Sequence | null
+  times: DayTimes
+  /** If the hour field is `*` or `*\/n`, an interval: the times that have passed since midnight. */
+  intervalTimes: DayTimes | null
 }
 
 const OPTIONS = { mode: '5-or-6-parts' } as const
@@ -27,13 +26,11 @@ export function readFields(fields: string): CronFields {
     const parts = pattern.pattern.trim().split(/\s+/)
     const every = hoursEvery(parts.at(-4)!, pattern.hour)
     const everyDay = pattern.starDOM && pattern.starDOW && pattern.month.every(Boolean)
-    const minutes = product(named(pattern.minute), 60, named(pattern.second))
     return {
       nextDay: everyDay ? (day) => day + 1 : dayFinder(pattern),
       everyDay,
-      times: product(named(pattern.hour), 3600, minutes),
-      intervalTimes:
-        every === null ? null : product(stride(0, every, Number.POSITIVE_INFINITY), 3600, minutes),
+      times: dayTimes(pattern.hour, pattern.minute, pattern.second),
+      intervalTimes: every === null ? null : dayTimes(every, pattern.minute, pattern.second),
     }
   } catch (cause) {
     throw new WakefulError(
@@ -42,11 +39,6 @@ export function readFields(fields: string): CronFields {
       { cause },
     )
   }
-}
-
-/** The values that a field names. croner parses a field to a flag for each possible value. */
-function named(flags: readonly number[]): Sequence {
-  return list(flags.flatMap((flag, value) => (flag ? value : [])))
 }
 
 /** The step of an hour field that is an interval. A step of 24 is only midnight, and no interval. */

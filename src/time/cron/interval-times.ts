@@ -1,6 +1,6 @@
 import { DAY_MS } from '../durations/index.ts'
-import type { Sequence } from '../rrule/index.ts'
 import { type Instants, type OffsetPeriod, offsetPeriodAt } from '../zones/index.ts'
+import type { DayTimes } from './day-times.ts'
 import type { CronFields } from './fields.ts'
 
 /** The part of a local day with one offset, up to `end`: its date, and the midnight from which its hours count. */
@@ -21,7 +21,7 @@ interface DaySegment {
  * Midnight is the instant at which the local date advances, even if a clock change skips 00:00. The named days are local
  * dates.
  */
-export function intervalInstants(nextDay: CronFields['nextDay'], times: Sequence, zone: string): Instants {
+export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes, zone: string): Instants {
   return {
     next(after) {
       for (let from = after + 1; ; ) {
@@ -29,7 +29,7 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: Sequence
         const named = nextDay(day - 1)
         if (named === null) return null
         if (named === day) {
-          const at = midnight + times.at(times.indexFrom(Math.ceil((from - midnight) / 1000))) * 1000
+          const at = midnight + times.from(Math.ceil((from - midnight) / 1000))! * 1000
           if (at < end) return at
           from = end
         } else {
@@ -46,7 +46,7 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: Sequence
         if (named === null) break
         const to = Math.min(end, until + 1)
         if (named === day) {
-          const seconds = (at: number) => times.indexFrom(Math.ceil((at - midnight) / 1000))
+          const seconds = (at: number) => times.before(Math.ceil((at - midnight) / 1000))
           total += seconds(to) - seconds(from)
           from = to
         } else from = Math.max(to, (named - 2) * DAY_MS)
