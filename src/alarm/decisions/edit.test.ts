@@ -110,7 +110,7 @@ describe('pause', () => {
   test('parks what waits', () => {
     expect(pause(snapshot(every10), at(1))).toMatchObject({
       alarm: { pausedAt: NOW + 1 },
-      move: [{ id: 1, ...parked }],
+      update: [{ id: 1, ...parked }],
       events: [{ type: 'alarm.paused' }],
     })
   })
@@ -131,7 +131,7 @@ describe('pause', () => {
 
   test('is refused while a once alarm fires, and marks a recurring one', () => {
     expect(() => pause(snapshot(once, { inFlight: [1] }), at(0))).toThrow(code('conflict'))
-    expect(pause(snapshot(every10, { inFlight: [1] }), at(0))).toMatchObject({ markEdited: [1], move: [] })
+    expect(pause(snapshot(every10, { inFlight: [1] }), at(0))).toMatchObject({ markEdited: [1], update: [] })
   })
 })
 
@@ -142,13 +142,13 @@ describe('resume', () => {
     for (const later of [0, 5 * HOUR])
       expect(resume(paused(once), at(later))).toMatchObject({
         alarm: { pausedAt: null },
-        move: [{ id: 1, wakeAt: NOW + HOUR }],
+        update: [{ id: 1, wakeAt: NOW + HOUR }],
       })
   })
 
   test('records the ticks of a pause as one run, and goes on after them', () => {
     const change = resume(paused(every10), at(35 * MINUTE))
-    expect(change).toMatchObject({ move: [{ id: 1, wakeAt: NOW + 40 * MINUTE, tick: 4, waiting: null }] })
+    expect(change).toMatchObject({ update: [{ id: 1, wakeAt: NOW + 40 * MINUTE, tick: 4, waiting: null }] })
     expect(change.events).toMatchObject([
       { type: 'alarm.resumed' },
       {
@@ -206,7 +206,7 @@ describe('resume', () => {
 describe('skipNext', () => {
   test('leaves out one tick, with its record', () => {
     expect(skipNext(snapshot(every10), at(0))).toMatchObject({
-      move: [{ id: 1, wakeAt: NOW + 20 * MINUTE, tick: 2 }],
+      update: [{ id: 1, wakeAt: NOW + 20 * MINUTE, tick: 2 }],
       events: [{ type: 'alarm.skipped', data: { reason: 'skip_next', count: 1 } }],
     })
   })
@@ -233,7 +233,7 @@ describe('fireNow', () => {
     const change = fireNow(snapshot(once, { alarm: { pausedAt: NOW }, timer: parked }), at(5))
     expect(change).toMatchObject({
       alarm: { pausedAt: null },
-      move: [{ id: 1, wakeAt: NOW + 5, scheduledFor: NOW + 5, waiting: null }],
+      update: [{ id: 1, wakeAt: NOW + 5, scheduledFor: NOW + 5, waiting: null }],
     })
   })
 

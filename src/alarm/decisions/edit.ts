@@ -112,7 +112,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
   }
-  const change = { alarm: running, move: moves, remove, events, markEdited: inFlightIds(snapshot) }
+  const change: Change = { alarm: running, update: moves, remove, events, markEdited: inFlightIds(snapshot) }
   return timers.length > remove.length ? change : { ...change, ...ranOut(snapshot) }
 }
 

@@ -57,7 +57,7 @@ describe('on what awaits it', () => {
 
   test('failure with attempts left leads to a retry', () => {
     expect(report(snapshot(once, [awaited]), bad, context)).toMatchObject({
-      move: [{ id: 1, kind: 'retry', attempt: 1, wakeAt: context.now + 5_000 }],
+      update: [{ id: 1, kind: 'retry', attempt: 1, wakeAt: context.now + 5_000 }],
       outcome: { status: null, result: 'RETRY: broken (attempt 1/5)' },
       tally: { from: 'fired', to: 'pending' },
     })
@@ -94,7 +94,7 @@ describe('on what awaits it', () => {
   test('it lets the queued occurrence go', () => {
     const queued = { wakeAt: null, waiting: 'overlap' as const, scheduledFor: NOW + 2 * HOUR }
     const change = report(snapshot(hourly, [awaited, queued], { options: { overlap: 'queue' } }), ok, context)
-    expect(change).toMatchObject({ remove: [1], move: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
+    expect(change).toMatchObject({ remove: [1], update: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
   })
 })
 

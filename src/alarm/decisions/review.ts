@@ -37,7 +37,7 @@ export function moveIfInstantChanged(alarm: Alarm, timer: Timer, context: Contex
     was: formatInstant(timer.scheduledFor),
     next_fire_at: formatInstant(current.scheduledFor),
   }
-  const change = { move: [move], events: [alarmRecord('alarm.rescheduled', context.now, data)] }
+  const change: Change = { update: [move], events: [alarmRecord('alarm.rescheduled', context.now, data)] }
   if (alarm.rule.kind !== 'once') return change
   const rule = { ...alarm.rule, at: current.scheduledFor }
   return { ...change, alarm: { ...alarm, rule, updatedAt: Math.max(context.now, alarm.updatedAt + 1) } }

@@ -76,7 +76,7 @@ describe('a once alarm', () => {
   test('that awaits its report stays, with a timer for it', () => {
     const change = settle(loaded(once, { ack: 'report', completionTimeout: '5m' }), delivered, context)!
     expect(change).toMatchObject({
-      move: [{ id: 1, kind: 'report', wakeAt: context.now + 300_000, startedAt: times.firedAt }],
+      update: [{ id: 1, kind: 'report', wakeAt: context.now + 300_000, startedAt: times.firedAt }],
       outcome: { status: null, completedAt: null, durationMs: null },
       tally: { from: 'pending', to: 'fired', durationMs: null },
     })
@@ -97,7 +97,7 @@ describe('a once alarm', () => {
   ])('that failed after %i failures waits %i ms', (attempt, wait) => {
     const change = settle(loaded(once, {}, { timer: { attempt } }), failed, context)!
     expect(change).toMatchObject({
-      move: [{ kind: 'retry', wakeAt: context.now + wait, attempt: attempt + 1 }],
+      update: [{ kind: 'retry', wakeAt: context.now + wait, attempt: attempt + 1 }],
       outcome: {
         status: null,
         result: `RETRY: broken (attempt ${attempt + 1}/5)`,
@@ -147,11 +147,11 @@ describe('a once alarm', () => {
   test('that its target takes no earlier waits till then, uncounted, and is not taken for missed', () => {
     const change = settle(loaded(once), { kind: 'released', until: NOW + 2 * HOUR }, context)
     expect(change).toEqual({
-      move: [expect.objectContaining({ id: 1, wakeAt: NOW + 2 * HOUR, waiting: 'handler', attempt: 0 })],
+      update: [expect.objectContaining({ id: 1, wakeAt: NOW + 2 * HOUR, waiting: 'handler', attempt: 0 })],
     })
     const paused = loaded(once, {}, { alarm: { pausedAt: NOW } })
     expect(settle(paused, { kind: 'released', until: NOW + 2 * HOUR }, context)).toMatchObject({
-      move: [{ wakeAt: null, waiting: 'paused' }],
+      update: [{ wakeAt: null, waiting: 'paused' }],
     })
   })
 
@@ -177,13 +177,13 @@ describe('a once alarm', () => {
 
   test('that was handed back stays as it is, one version on', () => {
     expect(settle(loaded(once), { kind: 'released' }, context)).toMatchObject({
-      move: [{ id: 1, kind: 'due', wakeAt: NOW + HOUR, attempt: 0 }],
+      update: [{ id: 1, kind: 'due', wakeAt: NOW + HOUR, attempt: 0 }],
     })
   })
 
   test('whose process was lost is tried again at once, and it counts', () => {
     const change = settle(loaded(once), { kind: 'lost' }, context)
-    expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: context.now, attempt: 1 }] })
+    expect(change).toMatchObject({ update: [{ kind: 'retry', wakeAt: context.now, attempt: 1 }] })
   })
 
   // Found by the simulation on a SQLite file (test/simulation/sqlite), seed 2 of 15 November 2026.
@@ -191,7 +191,7 @@ describe('a once alarm', () => {
     'is tried again no earlier than its instant, though the clock was set back since ($kind)',
     (delivery) => {
       const change = settle(loaded(once), delivery, { ...context, now: NOW + HOUR - 60_000 })
-      expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: NOW + HOUR, attempt: 1 }] })
+      expect(change).toMatchObject({ update: [{ kind: 'retry', wakeAt: NOW + HOUR, attempt: 1 }] })
     },
   )
 })
@@ -199,14 +199,14 @@ describe('a once alarm', () => {
 describe('a recurring alarm', () => {
   test('goes on to the next instant of its rule, whatever the delay was (calendar-true)', () => {
     const change = settle(loaded(hourly), delivered, { ...context, now: NOW + HOUR + 59_000 })
-    expect(change).toMatchObject({ move: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR, tick: 2 }] })
+    expect(change).toMatchObject({ update: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR, tick: 2 }] })
     expect(change!.tally).toEqual({ from: null, to: null, durationMs: 5 })
   })
 
   test('keeps a failed occurrence open beside its next one', () => {
     const change = settle(loaded(hourly), failed, context)
     expect(change).toMatchObject({
-      move: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR }],
+      update: [{ id: 1, kind: 'due', wakeAt: NOW + 2 * HOUR }],
       add: [{ kind: 'retry', scheduledFor: NOW + HOUR, attempt: 1 }],
     })
   })
@@ -214,7 +214,7 @@ describe('a recurring alarm', () => {
   test('records a failure for good and moves on', () => {
     const change = settle(loaded(hourly, { maxFailures: 1 }), failed, context)
     expect(change).toMatchObject({
-      move: [{ kind: 'due', wakeAt: NOW + 2 * HOUR }],
+      update: [{ kind: 'due', wakeAt: NOW + 2 * HOUR }],
       outcome: { status: null, lastError: 'broken', failureCount: 1 },
     })
     expect(types(change)).toEqual(['alarm.failed'])
@@ -254,7 +254,7 @@ describe('a recurring alarm', () => {
     const options = { overlap: 'queue' as const, ack: 'report' as const }
     const open = loaded(hourly, options, { timer: { kind: 'retry' }, others: [queued] })
     const change = settle(open, { ...delivered, report: 'done' }, context)
-    expect(change).toMatchObject({ remove: [1], move: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
+    expect(change).toMatchObject({ remove: [1], update: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
   })
 })
 

@@ -33,7 +33,7 @@ describe('what an operator holds', () => {
     ['a fire by hand', {}, { kind: 'forced', tick: FORCED_TICK }],
   ] as const)('waits, and nothing is written to the log: %s', (_, options, changed) => {
     const decision = triage(due({ delay: '1h' }, options, changed), PAUSED, at(HOUR))
-    const change = { move: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'operator_pause' }] }
+    const change = { update: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'operator_pause' }] }
     expect(decision).toEqual({ kind: 'settle', change })
   })
 

@@ -71,7 +71,7 @@ describe('an occurrence whose take was never answered', () => {
     const decision = triage(paused, FACTS, at(MINUTE))
     expect(decision).toMatchObject({
       kind: 'settle',
-      change: { move: [{ wakeAt: null, waiting: 'paused' }] },
+      change: { update: [{ wakeAt: null, waiting: 'paused' }] },
     })
     const forced = { ...paused, timer: { ...loaded.timer, tick: FORCED_TICK } }
     expect(triage(forced, FACTS, at(MINUTE)).kind).toBe('fire')
@@ -205,7 +205,7 @@ describe('an open occurrence', () => {
     const decision = triage(due({ every: '1h' }, { ...reports, overlap: 'queue' }), open, at(HOUR))
     expect(decision).toEqual({
       kind: 'settle',
-      change: { move: [{ id: 1, wakeAt: null, waiting: 'overlap' }] },
+      change: { update: [{ id: 1, wakeAt: null, waiting: 'overlap' }] },
     })
   })
 
@@ -224,7 +224,7 @@ describe('a handler that is not here', () => {
     const decision = triage(due({ delay: '1h' }), { ...FACTS, canRun: false }, at(HOUR + late))
     expect(decision).toEqual({
       kind: 'settle',
-      change: { move: [{ id: 1, wakeAt: NOW + HOUR + late + wait, waiting: 'handler' }] },
+      change: { update: [{ id: 1, wakeAt: NOW + HOUR + late + wait, waiting: 'handler' }] },
     })
   })
 })
