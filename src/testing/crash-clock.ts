@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { realSystem, type System } from '../stores/sqlite/index.ts'
 import type { Clock } from '../time/index.ts'
+import type { VirtualClock } from './virtual-clock.ts'
 
 /**
  * A simulated process that can crash: after that its timers never fire, and its files are closed as the operating system
@@ -13,20 +14,21 @@ export class CrashableProcess {
   readonly #repeating = new Set<() => void>()
   #isDead = false
 
-  constructor(clock: Clock) {
+  constructor(clock: VirtualClock) {
     this.clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
       setTimer: (delayMs, fire) => (this.#isDead ? () => {} : clock.setTimer(delayMs, this.#living(fire))),
       turn: () => this.#unlessDead(clock.turn()),
-      ...(clock.hold && { hold: (work) => clock.hold!(work) }),
-      ...(clock.onStep && { onStep: (listener) => clock.onStep!(this.#living(listener)) }),
+      hold: (work) => clock.hold(work),
+      onStep: (listener) => clock.onStep(this.#living(listener)),
     }
     this.system = {
       // A call after the crash fails as if the file were closed.
       soon: realSystem.soon,
       later: realSystem.later,
-      every: (ms, call) => this.#repeated(realSystem.every(ms, call)),
+      // Benches on one file see each other's commits before time moves on, not only after milliseconds of real time.
+      every: (ms, call) => this.#repeated([realSystem.every(ms, call), clock.onRest(call)]),
       open: (path, options) => this.#opened(realSystem.open(path, options)),
       touch: (path, at) => {
         if (!this.#isDead) realSystem.touch(path, at)
@@ -45,12 +47,13 @@ export class CrashableProcess {
     for (const database of this.#open) if (database.isOpen) database.close()
   }
 
-  #repeated(stop: () => void): () => void {
-    this.#repeating.add(stop)
-    return () => {
+  #repeated(stops: readonly (() => void)[]): () => void {
+    const stop = () => {
       this.#repeating.delete(stop)
-      stop()
+      for (const each of stops) each()
     }
+    this.#repeating.add(stop)
+    return stop
   }
 
   #opened(database: DatabaseSync): DatabaseSync {

@@ -33,6 +33,7 @@ export class VirtualClock implements Clock {
   #questions = 0
   #turned = false
   readonly #listeners = new Set<() => void>()
+  readonly #polls = new Set<() => void>()
   readonly #realWork = new Set<Promise<unknown>>()
   #passing: Promise<unknown> = Promise.resolve()
 
@@ -109,6 +110,15 @@ export class VirtualClock implements Clock {
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Calls back while work settles, before time moves on. For what polls in real time: a whole day of virtual time may pass
+   * between two such polls.
+   */
+  onRest(poll: () => void): () => void {
+    this.#polls.add(poll)
+    return () => this.#polls.delete(poll)
+  }
+
   /** Lets time pass, deadline by deadline, until this promise has settled, and returns its result. */
   async until<T>(promise: Promise<T>, atMost: Stretch = UNTIL_MAX): Promise<T> {
     let isOpen = true
@@ -144,6 +154,7 @@ export class VirtualClock implements Clock {
     for (let turns = 0; idle < IDLE_TURNS; turns++) {
       if (turns > TURNS_MAX) throw new Error(`nothing comes to rest at ${formatInstant(this.#wall)}`)
       const before = this.#questions
+      for (const poll of this.#polls) poll()
       if (this.#realWork.size > 0) await Promise.all(this.#realWork)
       await new Promise((resolve) => setImmediate(resolve))
       idle = this.#questions === before && this.#realWork.size === 0 ? idle + 1 : 0
