@@ -72,6 +72,18 @@ describe('an error', () => {
     expect(render(error, 'cli')).toMatch(/^--completion-timeout: '5' has no unit\./)
   })
 
+  it('takes the parameters that its text names, and no others', () => {
+    // @ts-expect-error {name} is missing
+    expect(new WakefulError('alarm.not_found', {}).message).toBe('There is no alarm .')
+    // @ts-expect-error the text has no {status}
+    expect(new WakefulError('alarm.not_found', { name: 'x', status: 'active' }).params.name).toBe('x')
+  })
+
+  it('shows a value as it is, even if it looks like a part of a template', () => {
+    const error = new WakefulError('alarm.not_found', { name: '{name} <cron> $&' })
+    expect(error.message).toBe('There is no alarm {name} <cron> $&.')
+  })
+
   it('gathers the path of its field on the way out', () => {
     const refuse = () => {
       throw new WakefulError('field.empty', {})

@@ -3,29 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-
-/**
- * All that has to be written for a field that is stored and returned: a row of the table, and a column in each store's schema.
- * The pages of the reference that follow from it are written by `npm run docs`.
- */
-const EDITS = [
-  {
-    file: 'src/alarm/fields/table.ts',
-    before: '  updatedAt: {',
-    added: `  costCentre: { type: 'text', wire: 'cost_centre', column: 'cost_centre', calls: BOTH, defaultValue: null, omits: [null],
-    doc: 'The cost centre it is charged to.' },\n`,
-  },
-  {
-    file: 'src/stores/sqlite/schema/migrations/0005-first.ts',
-    before: '  notes TEXT,',
-    added: '  cost_centre TEXT,\n',
-  },
-  {
-    file: 'src/stores/postgres/schema/migrations/0005-first.ts',
-    before: '  notes text,',
-    added: '  cost_centre text,\n',
-  },
-] as const
+import { NEW_FIELD_EDITS } from '../tools/new-field.ts'
 
 const PROGRAM = `
 import { join } from 'node:path'
@@ -75,7 +53,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 for (const path of ['src', 'tools', 'deploy', 'docs', 'package.json', 'tsconfig.json'])
   cpSync(path, join(dir, path), { recursive: true })
 symlinkSync(resolve('node_modules'), join(dir, 'node_modules'))
-for (const { file, before, added } of EDITS) {
+for (const { file, before, added } of NEW_FIELD_EDITS) {
   const text = readFileSync(file, 'utf8')
   writeFileSync(join(dir, file), text.replace(before, `${added}${before}`))
 }
@@ -90,7 +68,7 @@ function node(...args: string[]): string {
 }
 
 describe('a field that is added to the table and to both schemas', () => {
-  it.each(EDITS)('is written into $file', ({ file, before }) => {
+  it.each(NEW_FIELD_EDITS)('is written into $file', ({ file, before }) => {
     expect(readFileSync(file, 'utf8').split(before)).toHaveLength(2)
   })
 

@@ -1,5 +1,5 @@
 /** Prints docs/reference/errors.md from the catalogue of reasons: `node tools/errors-doc.ts > docs/reference/errors.md`. */
-import { ERROR_CODES, type ErrorCode, REASONS, type ReasonId, render } from '../src/errors/index.ts'
+import { ERROR_CODES, type ErrorCode, REASONS, type ReasonId, reasonOf, render } from '../src/errors/index.ts'
 import { STATUS_OF } from '../src/server/http/index.ts'
 import { sampleError } from './sample-error.ts'
 
@@ -54,7 +54,7 @@ ${ERROR_CODES.map(section).join('\n\n')}
 }
 
 function section(code: ErrorCode): string {
-  const ids = (Object.keys(REASONS) as ReasonId[]).filter((id) => REASONS[id].code === code).sort()
+  const ids = (Object.keys(REASONS) as ReasonId[]).filter((id) => reasonOf(id)?.code === code).sort()
   return `## \`${code}\`\n\n| reason | in words |\n|---|---|\n${ids.map(row).join('\n')}`
 }
 

@@ -1,5 +1,5 @@
 /** Prints docs/reference/lifecycle.md from the state table: `node tools/lifecycle-doc.ts > docs/reference/lifecycle.md`. */
-import { EVENTS, LIFECYCLE, type LifecycleEvent, next, STATES, type State } from '../src/alarm/index.ts'
+import { EVENTS, LIFECYCLE, type LifecycleEvent, nextCell, STATES, type State } from '../src/alarm/index.ts'
 
 const MEANINGS: Readonly<Record<State, string>> = {
   active: 'waits for its instant, or for the next attempt',
@@ -60,7 +60,7 @@ ${table(true)}
 function table(recurring: boolean): string {
   const states = recurring ? STATES.filter((state) => state !== 'awaiting' && state !== 'fired') : STATES
   const rows = events.map((event) => {
-    const cells = states.map((state) => cellText(state, next(state, event, recurring)))
+    const cells = states.map((state) => cellText(state, nextCell(state, event, recurring)))
     return `| \`${event}\` | ${cells.join(' | ')} |`
   })
   return [
@@ -70,7 +70,7 @@ function table(recurring: boolean): string {
   ].join('\n')
 }
 
-function cellText(state: State, cell: ReturnType<typeof next>): string {
+function cellText(state: State, cell: ReturnType<typeof nextCell>): string {
   if (cell === state) return '·'
   return cell === 'already_ended' || cell === 'conflict' ? `*${cell}*` : cell
 }

@@ -1,13 +1,19 @@
 import { parseArgs } from 'node:util'
 import { type Counts, count } from './measure/counts.ts'
 import { measureWalks, type WalkFigures } from './measure/walks.ts'
+import { NEW_FIELD_EDITS } from './new-field.ts'
 
-/** What `--check` allows. */
-const BUDGETS: readonly { name: string; limit: number; measured: (figures: Figures) => number }[] = [
-  { name: 'files, POST to row', limit: 28, measured: ({ walks }) => mostFiles(walks, 'POST to row') },
-  { name: 'files that name a field', limit: 6, measured: ({ field }) => field.files.length },
-  { name: 'files in one folder', limit: 20, measured: ({ folders }) => folders[0]?.files ?? 0 },
-  { name: 'lines', limit: 44_000, measured: ({ lines }) => lines },
+/** What `--check` allows: little more than there is, so that growth is noticed. The goals are those of the reshaping in 2026. */
+const BUDGETS: readonly Budget[] = [
+  {
+    name: 'files, POST to row',
+    limit: 34,
+    goal: 28,
+    measured: ({ walks }) => mostFiles(walks, 'POST to row'),
+  },
+  { name: 'files of a new field', limit: 6, goal: 6, measured: () => NEW_FIELD_EDITS.length },
+  { name: 'files in one folder', limit: 20, goal: 20, measured: ({ folders }) => folders[0]?.files ?? 0 },
+  { name: 'lines', limit: 47_000, goal: 44_000, measured: ({ lines }) => lines },
 ]
 
 const DEFAULT_FIELD = 'conversationId'
@@ -19,7 +25,7 @@ the files in each folder and the lines of each module. It runs a server on SQLit
   --list        print the files of each walk in order of first use, and its path from file to file
   --json        print everything as JSON
   --check       exit with 1 if a budget is exceeded
-  --field NAME  the field of an alarm to look for, in camelCase or snake_case (${DEFAULT_FIELD})
+  --field NAME  the field of an alarm whose files are listed, in camelCase or snake_case (${DEFAULT_FIELD})
   --help        print this text
 
 Exit status: 0, 1 if --check finds a budget exceeded, 2 if the code could not be measured.`
@@ -32,11 +38,14 @@ const DEFINITIONS = `  files    those under src/ with a function that is called,
 
 type Figures = Counts & { readonly walks: readonly WalkFigures[] }
 
-interface BudgetResult {
+interface Budget {
   readonly name: string
-  readonly measured: number
   readonly limit: number
+  readonly goal: number
+  readonly measured: (figures: Figures) => number
 }
+
+type BudgetResult = Omit<Budget, 'measured'> & { readonly measured: number }
 
 function mostFiles(walks: readonly WalkFigures[], name: WalkFigures['walk']): number {
   return Math.max(...walks.filter(({ walk }) => walk === name).map(({ files }) => files.length))
@@ -66,17 +75,23 @@ function print(figures: Figures, results: readonly BudgetResult[], isListed: boo
   section('Walks', table([['', 'files', 'on path', 'hops'], ...walkRows]))
   console.log(`${DEFINITIONS}\n`)
   if (isListed) for (const walk of walks) section(`${walk.walk}, ${walk.store}`, listed(walk))
+  const edited = NEW_FIELD_EDITS.map(({ file }) => file)
+  section(
+    'Files to edit for a field that is stored and returned (tried by test/new-field.test.ts)',
+    indented(edited),
+  )
   section(`Files that name the field ${field.name}: ${field.files.length}`, indented(field.files))
   section('Files per folder', table(folders.map(({ folder, files }) => [folder, files])))
   const moduleRows = modules.map(({ module, lines }) => [module, lines])
   section('Lines per module, without tests', table([...moduleRows, ['total', lines]]))
-  const budgetRows = results.map(({ name, measured, limit }) => [
+  const budgetRows = results.map(({ name, measured, limit, goal }) => [
     name,
     measured,
     limit,
-    measured > limit ? 'exceeded' : 'ok',
+    goal,
+    measured > limit ? 'exceeded' : measured > goal ? 'goal not reached' : 'ok',
   ])
-  section('Budgets', table([['', 'measured', 'limit', ''], ...budgetRows]))
+  section('Budgets', table([['', 'measured', 'limit', 'goal', ''], ...budgetRows]))
 }
 
 function listed({ files, paths, idle }: WalkFigures): string {
@@ -104,7 +119,7 @@ async function main(): Promise<number> {
     return 0
   }
   const figures: Figures = { ...count(values.field), walks: await measureWalks() }
-  const results = BUDGETS.map(({ name, limit, measured }) => ({ name, measured: measured(figures), limit }))
+  const results = BUDGETS.map((budget) => ({ ...budget, measured: budget.measured(figures) }))
   if (values.json) console.log(JSON.stringify({ ...figures, budgets: results }, null, 2))
   else print(figures, results, values.list)
   const exceeded = results.filter(({ measured, limit }) => measured > limit)

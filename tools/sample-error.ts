@@ -1,5 +1,5 @@
 import { WakefulError } from '../src/error.ts'
-import { INTERFACES, type Param, type Params, REASONS, type ReasonId, render } from '../src/errors/index.ts'
+import { INTERFACES, type Param, type Params, type ReasonId, reasonOf, render } from '../src/errors/index.ts'
 
 const LISTS: ReadonlySet<string> = new Set([
   'allowed',
@@ -23,7 +23,7 @@ export function sampleError(reason: ReasonId, value: (name: string) => Param, fi
           new WakefulError('field.nul_character', {}, { field }),
         ]
       : undefined
-  return WakefulError.from({ code: REASONS[reason].code, reason, params, message: '', field, errors })
+  return WakefulError.from({ code: reasonOf(reason)!.code, reason, params, message: '', field, errors })
 }
 
 /** The parameters that the words of a reason ask for, in any interface. */

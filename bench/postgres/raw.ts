@@ -7,10 +7,9 @@ import {
   Session,
 } from '../../src/stores/postgres/connection/session.ts'
 import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
-import { EVENT_SEPARATOR } from '../../src/stores/postgres/rows/row-writes.ts'
-import { POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
+import { EVENT_SEPARATOR } from '../../src/stores/postgres/rows/write-batch.ts'
+import { FIGURES, POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
-import { FIGURES } from '../../src/stores/postgres/sql/tally-columns.ts'
 import { indexOf, insertColumns } from '../statement-columns.ts'
 import { BATCH, batches } from '../workload.ts'
 

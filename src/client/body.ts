@@ -2,7 +2,7 @@ import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { SetOptions } from '../alarm/index.ts'
 import { WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
-import type { EditFields, OwnEventInput, SetManyItem } from '../library/index.ts'
+import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { Moment, When, WhenObject } from '../time/index.ts'
 
 type Fields = Record<string, unknown>
@@ -38,11 +38,6 @@ export function editFields({ when, timezone, ...options }: EditFields): Fields {
     throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
   }
   return { ...whenFields(when, timezone), ...optionFields(options) }
-}
-
-/** The body of an event of the caller. */
-export function eventFields(event: OwnEventInput): Fields {
-  return wireNames(event as unknown as Fields)
 }
 
 function optionFields(options: SetOptions): Fields {

@@ -1,10 +1,11 @@
+import { ROUTES } from '../contracts/routes.ts'
 import { WakefulError } from '../errors/core.ts'
 import type { EventsOptions, EventView } from '../library/index.ts'
 import { type EventWire, eventView } from './alarm-view.ts'
 import { errorOf } from './error.ts'
 import { sleep } from './retry.ts'
 import { SseReader } from './sse.ts'
-import { HttpTransport } from './transport.ts'
+import type { HttpTransport } from './transport.ts'
 
 const PAGE = 500
 const POLL_MS = 1_000
@@ -12,12 +13,7 @@ const POLL_MS = 1_000
 const SILENT_MS_MAX = 60_000
 const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 5_000
-const STREAM = '/v1/events/stream'
-
-interface EventPage {
-  readonly items: readonly EventWire[]
-  readonly next_cursor: string | null
-}
+const [, STREAM] = ROUTES.stream.split(' ')
 
 /** Reads the log of a server, and follows it with `follow`. */
 export async function* readEvents(
@@ -27,10 +23,8 @@ export async function* readEvents(
   const { signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
-  const both = [signal, transport.options.signal].filter((each) => each !== undefined)
-  const own = new HttpTransport(transport.base, { ...transport.options, signal: AbortSignal.any(both) })
   try {
-    yield* new Reading(own, options).all()
+    yield* new Reading(transport.withSignal(signal), options).all()
   } catch (thrown) {
     // An abort by the caller is not an error.
     if (signal?.aborted !== true) throw thrown
@@ -39,7 +33,7 @@ export async function* readEvents(
 
 /** The cursor of the end of the log. */
 export async function newestCursor(transport: HttpTransport): Promise<string> {
-  const page = await transport.json<'events', EventPage>('events', { query: { after: 'newest', limit: 1 } })
+  const page = await transport.json('events', { query: { after: 'newest', limit: 1 } })
   return page.next_cursor!
 }
 
@@ -81,7 +75,7 @@ class Reading {
 
   async *#pages(): AsyncGenerator<EventView> {
     for (;;) {
-      const { items } = await this.#transport.json<'events', EventPage>('events', {
+      const { items } = await this.#transport.json('events', {
         query: { after: this.#cursor, alarm_id: this.#alarmId, limit: PAGE },
       })
       for (const item of items) {
@@ -113,20 +107,19 @@ class Reading {
 
   async *#stream(): AsyncGenerator<EventView> {
     const silent = new AbortController()
-    const signal = AbortSignal.any([silent.signal, this.#transport.options.signal!])
     const cursor = this.#cursor!
     const headers = { accept: 'text/event-stream', 'last-event-id': cursor }
     const query = new URLSearchParams({
       after: cursor,
       ...(this.#alarmId !== undefined && { alarm_id: this.#alarmId }),
     })
-    const response = await this.#transport.open(`${STREAM}?${query}`, headers, signal)
+    const response = await this.#transport.open(`${STREAM}?${query}`, headers, silent.signal)
     try {
       if (!(await this.#isStream(response))) return
       const reader = new SseReader()
       for await (const text of pieces(response.body!, () => silent.abort(), this.#transport)) {
         this.#failures = 0
-        for (const { data } of reader.push(text)) yield* this.#event(data)
+        for (const data of reader.push(text)) yield* this.#event(data)
       }
       // A regular end: the server is shutting down, or asks to reconnect.
       await sleep(reader.retryMs ?? RETRY_MS_MIN, this.#transport.options.signal)

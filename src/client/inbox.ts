@@ -1,35 +1,20 @@
-import type { TargetSpec } from '../alarm/index.ts'
-import type {
-  DefaultTarget,
-  Inbox,
-  TakeOptions,
-  TenantSecret,
-  WakeReport,
-  WakeView,
-  Webhooks,
-} from '../library/index.ts'
+import type { DefaultTarget, Inbox, TenantSecret, WakeView, Webhooks } from '../library/index.ts'
 import { parseDuration } from '../time/durations/index.ts'
 import { bodyText } from './body.ts'
 import { orNull } from './error.ts'
-import { HttpTransport } from './transport.ts'
+import type { HttpTransport, Wire } from './transport.ts'
 
 /** The inbox of an owner on a server. */
 export function remoteInbox(transport: HttpTransport): Inbox {
   return {
-    async take({ wait, hold, limit, signal }: TakeOptions = {}): Promise<WakeView[]> {
-      const either = [signal, transport.options.signal].filter((each) => each !== undefined)
-      const own =
-        either.length === 0
-          ? transport
-          : new HttpTransport(transport.base, { ...transport.options, signal: AbortSignal.any(either) })
-      const { items } = await own.json<'inbox', { items: WakeWire[] }>('inbox', {
+    take: async ({ wait, hold, limit, signal } = {}) => {
+      const { items } = await transport.withSignal(signal).json('inbox', {
         query: { wait, hold, limit },
         ...(wait !== undefined && { waitMs: parseDuration(wait) }),
       })
       return items.map(wakeView)
     },
-
-    async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
+    ack: async (occurrenceId, report = {}) => {
       await transport.call('ack', { params: { occurrence_id: occurrenceId }, body: bodyText({ ...report }) })
     },
   }
@@ -38,30 +23,16 @@ export function remoteInbox(transport: HttpTransport): Inbox {
 /** The default target of an owner on a server. */
 export function remoteDefaultTarget(transport: HttpTransport): DefaultTarget {
   return {
-    async get(): Promise<TargetSpec | null> {
-      const found = await orNull(() =>
-        transport.json<'getOwnerTarget', { target: TargetSpec }>('getOwnerTarget'),
-      )
-      return found === null ? null : found.target
-    },
-
-    async put(target: TargetSpec): Promise<TargetSpec> {
-      const body = bodyText({ target })
-      return (await transport.json<'putOwnerTarget', { target: TargetSpec }>('putOwnerTarget', { body }))
-        .target
-    },
-
-    async remove(): Promise<boolean> {
-      return (await transport.json<'removeOwnerTarget', { removed: boolean }>('removeOwnerTarget')).removed
-    },
+    get: async () => (await orNull(() => transport.json('getOwnerTarget')))?.target ?? null,
+    put: async (target) => (await transport.json('putOwnerTarget', { body: bodyText({ target }) })).target,
+    remove: async () => (await transport.json('removeOwnerTarget')).removed,
   }
 }
 
 /** The webhook secrets of a tenant on a server. */
 export function remoteWebhooks(transport: HttpTransport): Webhooks {
-  const read = ({ secret, former, former_until }: SecretWire): TenantSecret => ({
-    secret,
-    former,
+  const read = ({ former_until, ...secrets }: Wire<'webhookSecret'>): TenantSecret => ({
+    ...secrets,
     formerUntil: former_until === null ? null : new Date(former_until),
   })
   return {
@@ -70,27 +41,14 @@ export function remoteWebhooks(transport: HttpTransport): Webhooks {
   }
 }
 
-interface SecretWire {
-  readonly secret: string
-  readonly former: string | null
-  readonly former_until: string | null
-}
-
-interface WakeWire extends Record<string, unknown> {
-  readonly alarm_id: string
-  readonly occurrence_id: string
-  readonly fired_at: string
-  readonly tries: number
-}
-
 /** A wake as the library returns it. All fields of the wire but `tries` are its body. */
-function wakeView({ tries, ...fields }: WakeWire): WakeView {
+function wakeView({ tries, ...fields }: Wire<'inbox'>['items'][number]): WakeView {
   const bodyJson = bodyText(fields)
   return {
-    occurrenceId: fields.occurrence_id as string,
-    alarmId: fields.alarm_id as string,
+    occurrenceId: fields.occurrence_id,
+    alarmId: fields.alarm_id,
     // The wire does not have the time of arrival, which is just after the fire.
-    arrivedAt: new Date(fields.fired_at as string),
+    arrivedAt: new Date(fields.fired_at),
     tries,
     body: JSON.parse(bodyJson) as Record<string, unknown>,
     bodyJson,

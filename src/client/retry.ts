@@ -31,19 +31,14 @@ function retryAfterMs(headers: Headers): number | null {
 }
 
 /** Waits, and throws if the signal is aborted meanwhile. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(signal.reason as Error)
-      return
-    }
-    const wake = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', wake)
-      if (signal?.aborted === true) reject(signal.reason as Error)
-      else resolve()
-    }
-    const timer = setTimeout(wake, ms)
-    signal?.addEventListener('abort', wake)
-  })
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const wake = () => resolve()
+  const timer = setTimeout(wake, ms)
+  signal?.addEventListener('abort', wake)
+  await promise
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', wake)
+  signal?.throwIfAborted()
 }

@@ -1,8 +1,9 @@
 import { parseDuration, parseStep } from '../time/durations/index.ts'
 import type { Exclusion, Misfire, Rule } from '../time/index.ts'
+import type { Wire } from './transport.ts'
 
 /** The options of a rule on the wire. */
-export interface WireWhen {
+interface WireWhen {
   readonly start?: string
   readonly end?: string
   readonly count?: number
@@ -12,25 +13,15 @@ export interface WireWhen {
   readonly exclude?: Omit<Exclusion, 'weekend'> & { readonly weekend?: readonly string[] }
 }
 
-interface RuleWire {
-  readonly kind: Rule['kind']
-  readonly timezone: string
-  readonly created_at: string
-  readonly cron_expr?: string
-  readonly rrule?: string
-  readonly every?: string
-  readonly fire_at?: string
-  readonly when?: WireWhen
-}
-
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
 /**
  * The rule of an alarm on the wire. The wire does not have the anchor of intervals, so this uses the start or the creation
  * of the alarm, which is wrong after a reschedule.
  */
-export function ruleOf(wire: RuleWire): Rule {
-  const { kind, timezone, when = {} } = wire
+export function ruleOf(wire: Wire<'set'>): Rule {
+  const { kind, timezone } = wire
+  const when: WireWhen = wire.when ?? {}
   const misfire = when.misfire === undefined ? undefined : misfireOf(when.misfire)
   if (kind === 'once') {
     const at = Date.parse(wire.fire_at!)

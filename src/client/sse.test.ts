@@ -1,28 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type SentEvent, SseReader } from './sse.ts'
+import { SseReader } from './sse.ts'
 
-const all = (...pieces: string[]): SentEvent[] => {
+const all = (...pieces: string[]): string[] => {
   const reader = new SseReader()
   return pieces.flatMap((piece) => reader.push(piece))
 }
 
 describe('reading server-sent events', () => {
-  it('reads id, type and data, and keeps the id for events without one', () => {
-    expect(all('id: 7\nevent: tick\ndata: {"a":1}\n\ndata: next\n\n')).toEqual([
-      { id: '7', type: 'tick', data: '{"a":1}' },
-      { id: '7', type: 'message', data: 'next' },
-    ])
+  it('reads the data of events with and without an id and a type', () => {
+    expect(all('id: 7\nevent: tick\ndata: {"a":1}\n\ndata: next\n\n')).toEqual(['{"a":1}', 'next'])
   })
 
   it('joins lines of data, and removes one leading space of each', () => {
-    expect(all('data:a\ndata:  b\ndata\n\n').map(({ data }) => data)).toEqual(['a\n b\n'])
+    expect(all('data:a\ndata:  b\ndata\n\n')).toEqual(['a\n b\n'])
   })
 
   it('skips comments, unknown fields, and events without data', () => {
-    expect(all(': alive\n\nid: 3\n\nflavour: mint\ndata: x\n\n')).toEqual([
-      { id: '3', type: 'message', data: 'x' },
-    ])
+    expect(all(': alive\n\nid: 3\n\nflavour: mint\ndata: x\n\n')).toEqual(['x'])
   })
 
   it('returns no incomplete event', () => {
@@ -32,16 +27,14 @@ describe('reading server-sent events', () => {
 
   it('accepts any line ending, a byte order mark and `retry`', () => {
     const reader = new SseReader()
-    expect(reader.push('\ufeffretry: 1500\r\ndata: a\rdata: b\r\n\r\n')).toEqual([
-      { id: '', type: 'message', data: 'a\nb' },
-    ])
+    expect(reader.push('\ufeffretry: 1500\r\ndata: a\rdata: b\r\n\r\n')).toEqual(['a\nb'])
     expect(reader.retryMs).toBe(1500)
   })
 
-  it('ignores an id with a NUL, and a `retry` that is no number', () => {
+  it('ignores a `retry` that is no number', () => {
     const reader = new SseReader()
-    reader.push('id: 1\nid: a\0b\nretry: soon\n')
-    expect(reader.push('data: x\n\n')).toEqual([{ id: '1', type: 'message', data: 'x' }])
+    reader.push('retry: soon\n')
+    expect(reader.push('data: x\n\n')).toEqual(['x'])
     expect(reader.retryMs).toBeNull()
   })
 

@@ -1,14 +1,17 @@
+import type { z } from 'zod'
+import type { OperationName, operations } from '../contracts/index.ts'
+import { ROUTES } from '../contracts/routes.ts'
 import { display, errorText, WakefulError } from '../errors/core.ts'
-import { readJson, type Verbatim } from '../json/index.ts'
+import { type RawJson, readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { errorOf } from './error.ts'
 import { retryDelayMs, sleep } from './retry.ts'
-import { type CallInput, ROUTES, type RouteName } from './routes.ts'
 
 const TIMEOUT_MS = 30_000
 const RETRIES = 2
-/** More than any server allows for a payload, which is a few levels down in a response. */
+/** More than the nesting that a server allows in payloads, which are a few levels down in a response. */
 const DEPTH_MAX = 2_000
+/** The fields that users wrote: they are returned as text. */
 const VERBATIM: Verbatim = {
   payload: true,
   data: true,
@@ -17,20 +20,43 @@ const VERBATIM: Verbatim = {
 }
 const PRINTABLE = /^[\x21-\x7e]+$/
 
-/** The response of a call. */
-export interface Answer {
-  readonly status: number
-  readonly text: string
+type Operations = typeof operations
+/** The names in a part of a call's contract, such as those of its query. */
+type NamesIn<N extends OperationName, Part extends string> = Operations[N] extends {
+  readonly [K in Part]: { readonly shape: infer S }
+}
+  ? keyof S & string
+  : never
+
+/** The input of a call, with the names of its contract. */
+export interface CallInput<N extends OperationName> {
+  readonly params?: { readonly [K in NamesIn<N, 'params'>]: string }
+  readonly query?: { readonly [K in NamesIn<N, 'query'>]?: string | number | undefined }
+  /** The body as JSON text. */
+  readonly body?: string
+  /** The version that an edit is based on. */
+  readonly seen?: string
+  /** The W3C trace context. */
+  readonly traceparent?: string
+  /** Added to the timeout. */
+  readonly waitMs?: number
+  /** Whether a write is safe to repeat. */
+  readonly isRepeatable?: boolean
 }
 
-interface Request {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
-  readonly timeoutMs: number
-  readonly isRepeatable: boolean
-}
+/** What `read` returns for a response of type T. */
+type Parsed<T> = T extends readonly (infer Item)[]
+  ? Parsed<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: K extends 'payload' | 'data' ? RawJson : Parsed<Exclude<T[K], undefined>> }
+    : T
+
+/** The response of a call by its contract, with what users wrote as text. */
+export type Wire<N extends OperationName> = Operations[N]['answers'] extends infer Answers
+  ? Answers[keyof Answers] extends { readonly schema: infer S extends z.ZodType }
+    ? Parsed<z.output<S>>
+    : never
+  : never
 
 /** Calls one server over HTTP, with retries. */
 export class HttpTransport {
@@ -44,9 +70,15 @@ export class HttpTransport {
     this.#headers = headersOf(options)
   }
 
+  /** A copy whose calls this signal aborts as well. */
+  withSignal(signal: AbortSignal | undefined): HttpTransport {
+    if (signal === undefined) return this
+    return new HttpTransport(this.base, { ...this.options, signal: anySignal(signal, this.options.signal) })
+  }
+
   /** Makes a call and parses its response. Payloads stay text. */
-  async json<N extends RouteName, T>(name: N, input: CallInput<N> = {}): Promise<T> {
-    return this.read<T>((await this.call(name, input)).text)
+  async json<N extends OperationName>(name: N, input: CallInput<N> = {}): Promise<Wire<N>> {
+    return this.read<Wire<N>>((await this.call(name, input)).text)
   }
 
   /** Parses a response. Payloads stay text (promise: verbatim). */
@@ -59,76 +91,57 @@ export class HttpTransport {
   }
 
   /** Makes a call, and retries it if that is safe and may help. Throws the errors of the server. */
-  async call<N extends RouteName>(name: N, input: CallInput<N> = {}): Promise<Answer> {
+  async call<N extends OperationName>(name: N, input: CallInput<N> = {}) {
     const [method, pattern] = ROUTES[name].split(' ') as [string, string]
-    const request: Request = {
-      method,
-      path: pathOf(pattern, input.params ?? {}) + queryOf(input.query ?? {}),
-      headers: {
-        ...(input.body !== undefined && { 'content-type': 'application/json' }),
-        ...(input.seen !== undefined && { 'if-match': `"${input.seen}"` }),
-        ...(input.traceparent !== undefined && { traceparent: traceText(input.traceparent) }),
-      },
-      body: input.body,
-      timeoutMs: (this.options.timeoutMs ?? TIMEOUT_MS) + (input.waitMs ?? 0),
-      isRepeatable: input.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
+    const { params = {}, query = {}, body, seen, traceparent, waitMs = 0 } = input
+    const { isRepeatable = method === 'GET' || method === 'PUT' || method === 'DELETE' } = input
+    const { signal, retries = RETRIES } = this.options
+    const timeoutMs = (this.options.timeoutMs ?? TIMEOUT_MS) + waitMs
+    const path = pathOf(pattern, params) + queryOf(query)
+    const headers = {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(seen !== undefined && { 'if-match': `"${seen}"` }),
+      ...(traceparent !== undefined && { traceparent: checkedTraceparent(traceparent) }),
     }
+    const request = { method, headers, ...(body !== undefined && { body }) }
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#attempt(request, attempt)
-      if (answer === null) continue
-      const { response, text } = answer
-      if (response.ok) return { status: response.status, text }
-      const retryMs = this.#retryMs(request, attempt, response)
-      if (retryMs === null) throw errorOf(response.status, this.#clean(text), this.base)
-      await sleep(retryMs, this.options.signal)
+      const timeout = AbortSignal.timeout(timeoutMs)
+      const answer = await this.#attempt(path, { ...request, signal: anySignal(timeout, signal) })
+      const { response } = answer
+      if (response?.ok === true) return { status: response.status, text: answer.text }
+      const retryMs = isRepeatable ? retryDelayMs(attempt, retries, response, Math.random()) : null
+      if (retryMs === null) {
+        if (response !== null) throw errorOf(response.status, this.#withoutKey(answer.text), this.base)
+        throw this.#noAnswer(answer.thrown, timeout.aborted ? timeoutMs : null, isRepeatable)
+      }
+      await sleep(retryMs, signal)
+    }
+  }
+
+  /** One attempt, whose response is null if none came. */
+  async #attempt(path: string, request: RequestInit) {
+    try {
+      const response = await this.#fetch(path, request)
+      return { response, text: await response.text() }
+    } catch (thrown) {
+      this.options.signal?.throwIfAborted()
+      return { response: null, text: '', thrown }
     }
   }
 
   /** Opens a stream. The timeout applies to its start only. */
-  async open(
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Response> {
+  async open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
     const waiting = new AbortController()
-    const { timeoutMs = TIMEOUT_MS } = this.options
+    const { timeoutMs = TIMEOUT_MS, signal: callerSignal } = this.options
     const timer = setTimeout(() => waiting.abort(), timeoutMs)
     try {
-      return await this.#fetch(path, { headers, signal: AbortSignal.any([signal, waiting.signal]) })
+      return await this.#fetch(path, { headers, signal: anySignal(signal, waiting.signal, callerSignal) })
     } catch (thrown) {
-      signal.throwIfAborted()
+      callerSignal?.throwIfAborted()
       throw this.#noAnswer(thrown, waiting.signal.aborted ? timeoutMs : null, true)
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  /** One attempt; null if there was no response and it is to be retried. */
-  async #attempt(request: Request, attempt: number): Promise<{ response: Response; text: string } | null> {
-    const { signal } = this.options
-    const timeout = AbortSignal.timeout(request.timeoutMs)
-    try {
-      const response = await this.#fetch(request.path, {
-        method: request.method,
-        headers: request.headers,
-        ...(request.body !== undefined && { body: request.body }),
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      })
-      return { response, text: await response.text() }
-    } catch (thrown) {
-      signal?.throwIfAborted()
-      const retryMs = this.#retryMs(request, attempt, null)
-      if (retryMs === null)
-        throw this.#noAnswer(thrown, timeout.aborted ? request.timeoutMs : null, request.isRepeatable)
-      await sleep(retryMs, signal)
-      return null
-    }
-  }
-
-  #retryMs({ isRepeatable }: Request, attempt: number, response: Response | null): number | null {
-    return isRepeatable
-      ? retryDelayMs(attempt, this.options.retries ?? RETRIES, response, Math.random())
-      : null
   }
 
   #fetch(path: string, init: RequestInit): Promise<Response> {
@@ -146,16 +159,20 @@ export class HttpTransport {
   /** The error of a call without a response. A write that cannot be repeated may or may not have taken effect. */
   #noAnswer(thrown: unknown, timedOutAfterMs: number | null, isRepeatable: boolean): WakefulError {
     const detail =
-      timedOutAfterMs === null ? this.#clean(reasonOf(thrown)) : `timed out after ${timedOutAfterMs} ms`
+      timedOutAfterMs === null ? this.#withoutKey(reasonOf(thrown)) : `timed out after ${timedOutAfterMs} ms`
     const params = { url: this.base, detail, repeatable: isRepeatable }
     return new WakefulError('client.no_answer', params, { cause: thrown })
   }
 
-  /** A text without the key, which is a secret and may be in the response of a proxy. */
-  #clean(text: string): string {
+  /** Removes the key, which is a secret: a proxy may repeat it in its response. */
+  #withoutKey(text: string): string {
     const { key } = this.options
     return key === undefined ? text : text.replaceAll(key, 'wk_…')
   }
+}
+
+function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined))
 }
 
 /** The URL of the server, without a slash at the end. */
@@ -183,14 +200,14 @@ function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, strin
   }
 }
 
-/** A name for a header: percent-encoded if it is not ASCII, so that it arrives unchanged. */
+/** The value of a header, percent-encoded where it is not ASCII, so that it arrives unchanged. */
 function headerText(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'))
     return value.replace(/[^\x21-\x24\x26-\x7e]+/g, encodeURIComponent)
   throw new WakefulError('field.malformed', { expected: 'a string of whole characters' }, { field })
 }
 
-function traceText(value: string): string {
+function checkedTraceparent(value: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(value)) return value
   const expected = 'a W3C trace context of version 00'
   throw new WakefulError('field.invalid', { expected, value: display(value) }, { field: 'traceparent' })
@@ -209,7 +226,7 @@ function segmentOf(name: string, value: unknown): string {
   return encodeURIComponent(value)
 }
 
-function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+function queryOf(query: object): string {
   const present = Object.entries(query).filter(([, value]) => value !== undefined)
   return present.length === 0
     ? ''

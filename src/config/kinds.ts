@@ -11,20 +11,17 @@ export interface Kind<T> {
   readonly wrongPart?: (value: unknown) => string | null
   /** The expected value of a part; undefined if there is no such part. */
   readonly wordsOf?: (part: string) => string | undefined
-  /** Parses the text of a flag or variable. */
-  readonly fromText: (text: string) => unknown
+  /** Parses the text of a flag or variable; without it, the text is the value. */
+  readonly fromText?: (text: string) => unknown
 }
 
-const asIs = (text: string) => text
-
 /** A text that is not empty. */
-export const text: Kind<string> = { words: 'a text', fits: isText, fromText: asIs }
+export const text: Kind<string> = { words: 'a text', fits: isText }
 
 /** An optional text. */
 export const textOrNone: Kind<string | null> = {
   words: 'a text',
   fits: (value) => value === null || isText(value),
-  fromText: asIs,
 }
 
 /** A whole number within bounds. */
@@ -40,45 +37,38 @@ export function wholeNumber(min: number, max: number): Kind<number> {
 export const duration: Kind<string> = {
   words: 'a duration such as 250ms, 30s or 1h30m',
   fits: isDuration,
-  fromText: asIs,
 }
 
 /** A duration, or `forever`. */
 export const durationOrForever: Kind<string> = {
   words: 'a duration such as 30d, or forever',
   fits: (value): value is string => value === 'forever' || isDuration(value),
-  fromText: asIs,
 }
 
 /** An IANA time zone. */
 export const zone: Kind<string> = {
   words: 'a time zone such as UTC or Europe/Rome',
   fits: (value): value is string => typeof value === 'string' && passes(() => assertTimezone(value)),
-  fromText: asIs,
 }
 
-const SWITCH: Readonly<Record<string, boolean>> = {
-  on: true,
-  true: true,
-  yes: true,
-  '1': true,
-  off: false,
-  false: false,
-  no: false,
-  '0': false,
-}
+const ON: readonly string[] = ['on', 'true', 'yes', '1']
+const OFF: readonly string[] = ['off', 'false', 'no', '0']
 
 /** On or off: true and false in a file. */
 export const onOrOff: Kind<boolean> = {
   words: 'on or off',
   fits: (value) => typeof value === 'boolean',
-  fromText: (input) => SWITCH[input.toLowerCase()] ?? input,
+  fromText: (input) => {
+    const word = input.toLowerCase()
+    if (ON.includes(word)) return true
+    return OFF.includes(word) ? false : input
+  },
 }
 
 /** One of a few words. */
 export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T> {
   const words = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
-  return { words, isChoice: true, fits: (value): value is T => choices.includes(value as T), fromText: asIs }
+  return { words, isChoice: true, fits: (value): value is T => choices.includes(value as T) }
 }
 
 /** A list of texts: a JSON list in a file, separated by commas elsewhere. */
@@ -92,33 +82,29 @@ export const list: Kind<readonly string[]> = {
       .filter((each) => each !== ''),
 }
 
-/** The limits of a tenant or an owner. The same shape is in the contracts, which would make every command load zod. */
-export interface Quota {
-  readonly active_alarms?: number
-  readonly sets_per_second?: number
-  readonly payload_bytes?: number
-  readonly concurrent_deliveries?: number
-  readonly wakes_per_hour?: number
-  readonly min_interval?: string
-}
+type Bound<T> = Pick<Kind<T>, 'words' | 'fits'>
 
-type Bound = Pick<Kind<unknown>, 'words'> & { readonly fits: (value: unknown) => boolean }
-
-const atLeast = (min: number): Bound => ({
+const atLeast = (min: number): Bound<number> => ({
   words: `a whole number of at least ${min}`,
-  fits: (value) => isWhole(value, min),
+  fits: (value): value is number => isWhole(value, min),
 })
 
-const QUOTA: { readonly [K in keyof Required<Quota>]: Bound } = {
+/** The same limits are in the contracts, which would make every command load zod. */
+const QUOTA = {
   active_alarms: atLeast(0),
   sets_per_second: {
     words: 'a number greater than zero',
     fits: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
-  },
+  } as Bound<number>,
   payload_bytes: atLeast(0),
   concurrent_deliveries: atLeast(1),
   wakes_per_hour: atLeast(1),
   min_interval: duration,
+}
+
+/** The limits of a tenant or an owner. */
+export type Quota = {
+  readonly [K in keyof typeof QUOTA]?: (typeof QUOTA)[K] extends Bound<infer T> ? T : never
 }
 
 /** The default quotas of tenants and of owners. */
@@ -135,7 +121,6 @@ export const quotas: Kind<DefaultQuotas> = {
   fits: (value): value is DefaultQuotas => wrongQuota(value) === null,
   wrongPart: wrongQuota,
   wordsOf: (part) => QUOTA[part.split('.')[1] as keyof Quota]?.words,
-  fromText: asIs,
 }
 
 /** The names in `quotas`, to suggest one for a typo. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { display, errorText, WakefulError } from '../error.ts'
+import { withoutPasswords } from '../redaction/index.ts'
 import { closest } from '../time/index.ts'
 import { QUOTA_NAMES } from './kinds.ts'
 import {
@@ -34,6 +35,11 @@ export interface ConfigInput {
   readonly readFile?: (path: string) => string
 }
 
+interface FileSettings {
+  readonly file: string | null
+  readonly values: Readonly<Record<string, unknown>>
+}
+
 /** Variables with the same prefix that are no settings. */
 const OTHER_VARIABLES = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFUL_TENANT', 'WAKEFUL_OWNER']
 
@@ -41,13 +47,12 @@ const OTHER_VARIABLES = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFU
 export function readConfig(input: ConfigInput): Configured {
   const { flags, env } = input
   const file = filled(flags.config) ?? filled(env.WAKEFUL_CONFIG)
-  const inFile =
-    file === null ? {} : readObject(file, input.readFile ?? ((path) => readFileSync(path, 'utf8')))
-  if (file !== null) assertKnown(inFile, file)
+  const read = input.readFile ?? ((path) => readFileSync(path, 'utf8'))
+  const inFile = { file, values: file === null ? {} : readSettings(file, read) }
   const config: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
   for (const [key, setting] of SETTING_LIST) {
-    const found = find(key, setting, { flags, env, inFile, file })
+    const found = find(key, setting, input, inFile)
     config[key] = found.value
     sources[key] = found.source
   }
@@ -59,28 +64,28 @@ export function readConfig(input: ConfigInput): Configured {
   }
 }
 
-interface Places {
-  readonly flags: ConfigInput['flags']
-  readonly env: ConfigInput['env']
-  readonly inFile: Readonly<Record<string, unknown>>
-  readonly file: string | null
+/** The first place that has a value for a setting. */
+function find(key: string, setting: Setting<unknown>, { flags, env }: ConfigInput, inFile: FileSettings) {
+  const flag = flags[key] === true ? 'on' : flags[key]
+  const variable = filled(env[variableOf(key)]) ?? undefined
+  const { file, values } = inFile
+  const all = [
+    { source: 'flag', input: flag, where: flagOf(key), isText: true },
+    { source: 'environment', input: variable, where: variableOf(key), isText: true },
+    { source: 'file', input: values[nameOf(key)], where: `${nameOf(key)} in ${file}`, isText: false },
+  ] as const
+  const places = setting.fileOnly === true ? all.slice(2) : all
+  const found = places.find(({ input }) => input !== undefined)
+  if (found === undefined) return { value: setting.default, source: 'default' } as const
+  return { value: check(setting, found), source: found.source }
 }
 
-function find(key: string, setting: Setting<unknown>, { flags, env, inFile, file }: Places) {
-  const flag = flags[key]
-  if (setting.fileOnly !== true && flag !== undefined)
-    return { value: check(setting, flag === true ? 'on' : flag, flagOf(key), true), source: 'flag' } as const
-  const variable = filled(env[variableOf(key)])
-  if (setting.fileOnly !== true && variable !== null)
-    return { value: check(setting, variable, variableOf(key), true), source: 'environment' } as const
-  const name = nameOf(key)
-  if (Object.hasOwn(inFile, name))
-    return { value: check(setting, inFile[name], `${name} in ${file}`, false), source: 'file' } as const
-  return { value: setting.default, source: 'default' } as const
-}
-
-function check(setting: Setting<unknown>, input: unknown, where: string, isText: boolean): unknown {
-  const value = isText && typeof input === 'string' ? setting.kind.fromText(input.trim()) : input
+function check(
+  setting: Setting<unknown>,
+  { input, where, isText }: { input: unknown; where: string; isText: boolean },
+): unknown {
+  const { fromText = (text: string) => text } = setting.kind
+  const value = isText && typeof input === 'string' ? fromText(input.trim()) : input
   if (setting.kind.fits(value)) return value
   const part = setting.kind.wrongPart?.(value) ?? ''
   throw new WakefulError('config.invalid', {
@@ -99,7 +104,7 @@ function partWords(part: string): string {
   return `${at} has the unknown key ${display(name)}${meant(name, QUOTA_NAMES)}: it`
 }
 
-function readObject(file: string, read: (path: string) => string): Readonly<Record<string, unknown>> {
+function readSettings(file: string, read: (path: string) => string): FileSettings['values'] {
   let parsed: unknown
   try {
     parsed = JSON.parse(read(file))
@@ -108,22 +113,13 @@ function readObject(file: string, read: (path: string) => string): Readonly<Reco
     const detail = thrown instanceof SyntaxError ? `it is not JSON: ${text}` : text
     throw new WakefulError('config.unreadable', { file, detail })
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-    return parsed as Record<string, unknown>
-  throw new WakefulError('config.not_object', { file })
-}
-
-function assertKnown(inFile: Readonly<Record<string, unknown>>, file: string): void {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new WakefulError('config.not_object', { file })
   const known = SETTING_LIST.map(([key]) => nameOf(key))
-  for (const name of Object.keys(inFile)) {
-    if (known.includes(name)) continue
-    throw new WakefulError('config.unknown_setting', {
-      file,
-      name: display(name),
-      near: closest(name, known, 3),
-      known,
-    })
-  }
+  const unknown = Object.keys(parsed).find((name) => !known.includes(name))
+  if (unknown === undefined) return parsed as FileSettings['values']
+  const near = closest(unknown, known, 3)
+  throw new WakefulError('config.unknown_setting', { file, name: display(unknown), near, known })
 }
 
 function unknownVariables(env: ConfigInput['env']): string[] {
@@ -143,4 +139,37 @@ function meant(name: string, known: readonly string[]): string {
 
 function filled(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
+}
+
+/** A setting without secrets. */
+export interface PrintedSetting {
+  readonly name: string
+  readonly value: unknown
+  readonly source: Source
+}
+
+const HIDDEN = '(hidden)'
+
+/** The effective configuration with the source of each value; secrets and passwords in URLs are hidden. */
+export function printed({ config, sources }: Pick<Configured, 'config' | 'sources'>): PrintedSetting[] {
+  return SETTING_LIST.map(([key, { secret }]) => {
+    const value = secret === true && config[key] !== null ? HIDDEN : withoutSecrets(config[key])
+    return { name: nameOf(key), value, source: sources[key] }
+  })
+}
+
+/** The same as lines of text. */
+export function printedLines(configured: Configured): string[] {
+  const rows = printed(configured)
+  const width = Math.max(...rows.map(({ name }) => name.length))
+  const lines = rows.map(({ name, value, source }) => {
+    const from = source === 'file' ? `file ${configured.file}` : source
+    return `${name.padEnd(width)}  ${typeof value === 'string' ? value : JSON.stringify(value)}  (${from})`
+  })
+  return [...lines, ...configured.notes.map((note) => `note: ${note}`)]
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return withoutPasswords(value)
+  return Array.isArray(value) ? value.map(withoutSecrets) : value
 }

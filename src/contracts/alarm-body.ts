@@ -12,11 +12,11 @@ import {
 } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { libraryField } from '../errors/index.ts'
-import type { EditFields, SetManyItem } from '../library/index.ts'
-import type { When, WhenObject } from '../time/index.ts'
+import { defined, type EditFields, type SetManyItem } from '../library/index.ts'
+import type { When } from '../time/index.ts'
 import { duration, instantInput, name, plain, targetSpec, text, timezone } from './fields.ts'
 
-const moment = (description: string) => plain().min(1).max(200).meta({ description })
+const moment = (description: string) => plain().min(1).max(200).describe(description)
 
 /** The kinds of times. A request has one of them. */
 const KINDS = {
@@ -26,11 +26,7 @@ const KINDS = {
   delay: duration('A time from now.').optional(),
   when: moment('Plain language: `tomorrow at 9am`, `every weekday at 9:30`.').optional(),
   cron_expr: moment('Cron: five fields, six with seconds, `@daily`, `@every 5m`.').optional(),
-  rrule: plain()
-    .min(1)
-    .max(10_000)
-    .meta({ description: 'RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.' })
-    .optional(),
+  rrule: plain().min(1).max(10_000).describe('RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.').optional(),
   every: duration('An interval.').optional(),
 }
 
@@ -50,16 +46,14 @@ const RULE_OPTIONS = {
   timezone: timezone.optional(),
   start: instantInput('Recurring: the earliest instant.').optional(),
   end: instantInput('Recurring: the latest instant.').optional(),
-  count: z.int().min(1).meta({ description: 'Recurring: total number of occurrences.' }).optional(),
+  count: z.int().min(1).describe('Recurring: total number of occurrences.').optional(),
   jitter: duration('Recurring: a random delay of each occurrence, up to this.').optional(),
   dst: z
     .strictObject({
       gap: z.enum(['shift', 'skip']).optional(),
       overlap: z.enum(['first', 'last', 'both']).optional(),
     })
-    .meta({
-      description: 'What to do with a local time that a clock change skips (`gap`) or repeats (`overlap`).',
-    })
+    .describe('What to do with a local time that a clock change skips (`gap`) or repeats (`overlap`).')
     .optional(),
   misfire: z
     .union([
@@ -68,9 +62,9 @@ const RULE_OPTIONS = {
         all: z.strictObject({ max: z.int().optional(), within: plain().max(100).optional() }),
       }),
     ])
-    .meta({ description: 'What to do with occurrences that were missed.' })
+    .describe('What to do with occurrences that were missed.')
     .optional(),
-  exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
+  exclude: exclude.describe('Days off: names of calendars, `weekends`.').optional(),
 }
 
 /** Fast retries would keep a shared server busy. The library runs in the user's own process and allows 0. */
@@ -109,10 +103,9 @@ export const previewBody = z
       .int()
       .min(1)
       .max(1000)
-      .meta({
-        description:
-          'Number of instants. Default: 5. A rule whose instants are centuries apart has fewer, and a note says so.',
-      })
+      .describe(
+        'Number of instants. Default: 5. A rule whose instants are centuries apart has fewer, and a note says so.',
+      )
       .optional(),
   })
   .meta({ id: 'PreviewRequest' })
@@ -134,26 +127,26 @@ function requestSchema(field: Field): z.ZodType {
       return field.nonEmpty ? name(description, max) : text(description, max)
     }
     case 'choice':
-      return z.enum(field.values).meta({ description })
+      return z.enum(field.values).describe(description)
     case 'integer':
       return z
         .int()
         .min(field.min!)
         .max(field.networkMax ?? field.max!)
-        .meta({ description })
+        .describe(description)
     case 'duration':
       return duration(description)
     case 'target':
-      return field.wire === 'target' ? targetSpec : targetSpec.meta({ description })
+      return field.wire === 'target' ? targetSpec : targetSpec.describe(description)
     case 'backoff':
       return z
         .strictObject({
           base_ms: z.int().min(BACKOFF_MS_MIN).optional(),
           cap_ms: z.int().min(BACKOFF_MS_MIN).optional(),
         })
-        .meta({ description: `${description} Neither may be below ${BACKOFF_MS_MIN} ms.` })
+        .describe(`${description} Neither may be below ${BACKOFF_MS_MIN} ms.`)
     default:
-      return z.unknown().meta({ description })
+      return z.unknown().describe(description)
   }
 }
 
@@ -168,22 +161,28 @@ export const MCP_VERBATIM = { params: { arguments: BODY_VERBATIM } }
 
 const ISO_DATE = /^\s*(?:\d{4}-\d\d-\d\d|\d{8}[Tt])/
 
+const KIND_NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[]
+const TIME_NAMES = [...KIND_NAMES, ...(Object.keys(RULE_OPTIONS) as (keyof typeof RULE_OPTIONS)[])]
+/** The fields of a time whose name in the library is another. */
+const RENAMED: Readonly<Record<string, string>> = { fire_at: 'at', when: 'at', cron_expr: 'cron' }
+
+/** The kinds of times that a body has. */
+function kindsOf(body: WhenFields): readonly string[] {
+  return KIND_NAMES.filter((kind) => body[kind] !== undefined)
+}
+
 /** The time of a body as the library takes it; null if the body has none. */
 function whenOf(body: WhenFields): When | null {
-  const { fire_at, delay, when, cron_expr, rrule, every } = body
-  const kinds = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
+  const kinds = kindsOf(body)
   if (kinds.length > 1) throw notOne(kinds)
-  if (fire_at !== undefined && !ISO_DATE.test(fire_at))
-    throw new WakefulError(
-      'instant.words',
-      { text: display(fire_at), example: exampleFor(fire_at) },
-      { field: 'at' },
-    )
-  const at = fire_at ?? when
-  const options = ruleOptions(body)
-  const kind = { at, delay, cron: cron_expr, rrule, every }
-  const found = Object.fromEntries(Object.entries(kind).filter(([, value]) => value !== undefined))
-  return kinds.length === 0 && Object.keys(options).length === 0 ? null : { ...found, ...options }
+  const { fire_at } = body
+  if (fire_at !== undefined && !ISO_DATE.test(fire_at)) {
+    const params = { text: display(fire_at), example: exampleFor(fire_at) }
+    throw new WakefulError('instant.words', params, { field: 'at' })
+  }
+  const input: Record<string, unknown> = {}
+  for (const name of TIME_NAMES) if (body[name] !== undefined) input[RENAMED[name] ?? name] = body[name]
+  return Object.keys(input).length === 0 ? null : input
 }
 
 /** An example for the error. Bare digits are probably seconds or milliseconds since 1970, so it shows that instant. */
@@ -194,22 +193,13 @@ function exampleFor(input: string): string {
 
 /** The time of a body that must have one. */
 export function requiredWhen(body: WhenFields): When {
-  if (Object.keys(KINDS).every((kind) => body[kind as keyof WhenFields] === undefined)) throw notOne([])
+  if (kindsOf(body).length === 0) throw notOne([])
   return whenOf(body)!
 }
 
 function notOne(kinds: readonly string[]): WakefulError {
-  return new WakefulError('when.kinds', {
-    fields: Object.keys(KINDS).map(libraryField),
-    others: kinds.map(libraryField),
-  })
-}
-
-function ruleOptions(body: WhenFields): Omit<WhenObject, 'at'> {
-  const options: Record<string, unknown> = {}
-  for (const option of Object.keys(RULE_OPTIONS) as (keyof typeof RULE_OPTIONS)[])
-    if (body[option] !== undefined) options[option] = body[option]
-  return options
+  const fields = KIND_NAMES.map(libraryField)
+  return new WakefulError('when.kinds', { fields, others: kinds.map(libraryField) })
 }
 
 const OPTIONS = networkOptions('set')
@@ -226,7 +216,7 @@ export function optionsOf(body: { readonly [W in keyof BodyFields<NetworkOption>
 
 function backoffOf(value: unknown): SetOptions['backoff'] {
   const { base_ms, cap_ms } = value as BodyFields<'backoff'>['backoff']
-  return { ...(base_ms !== undefined && { baseMs: base_ms }), ...(cap_ms !== undefined && { capMs: cap_ms }) }
+  return defined({ baseMs: base_ms, capMs: cap_ms })
 }
 
 /** The body of a set as the library takes it. */
@@ -236,8 +226,7 @@ export function setOf(body: z.output<typeof setBody>): SetManyItem {
 
 /** The new time of an edit; null if the edit keeps the instants, or changes only options of the rule. */
 export function movedTo(body: z.output<typeof editBody>): When | null {
-  const isMoved = Object.keys(KINDS).some((kind) => body[kind as keyof typeof KINDS] !== undefined)
-  if (isMoved) return whenOf(body)
+  if (kindsOf(body).length > 0) return whenOf(body)
   // Intervals are counted from their start, so another start changes the next instant.
   return body.start === undefined ? null : { at: body.start }
 }

@@ -8,6 +8,7 @@ import {
   type WireFilters,
 } from '../alarm/index.ts'
 import { instant, text } from './fields.ts'
+import { named, ok, pageOf } from './operation.ts'
 
 type WireShape = {
   [W in keyof Required<AlarmJson>]: undefined extends AlarmJson[W]
@@ -33,7 +34,7 @@ export const filterShape = Object.fromEntries(
 ) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodString> }
 
 /** An alarm in a response: the fields of Chronos's View, with its omissions, then those of Wakeful. */
-export const alarmWire = z.object(wireShape).meta({ id: 'Alarm' })
+export const alarmWire = named('Alarm', wireShape)
 
 /** An alarm that was set. */
 export const setWire = alarmWire
@@ -41,23 +42,18 @@ export const setWire = alarmWire
     deduped: z
       .literal(true)
       .optional()
-      .meta({ description: 'The idempotency key was known: this is the first alarm, unchanged.' }),
+      .describe('The idempotency key was known: this is the first alarm, unchanged.'),
   })
   .meta({ id: 'SetAlarm' })
 
 /** A page of alarms. */
-const alarmPage = z
-  .object({ items: z.array(alarmWire), next_cursor: z.string().nullable() })
-  .meta({ id: 'AlarmPage' })
+const alarmPage = pageOf(alarmWire).meta({ id: 'AlarmPage' })
 
 /** The response of a call that lists alarms. */
-export const pageAnswer = {
-  200: {
-    description:
-      'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more. A page shows one moment (on SQLite a large one is read in pieces, each of one moment); an alarm that is moved in time between two pages by due time may come twice or not at all.',
-    schema: alarmPage,
-  },
-}
+export const pageAnswer = ok(
+  'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more. A page shows one moment (on SQLite a large one is read in pieces, each of one moment); an alarm that is moved in time between two pages by due time may come twice or not at all.',
+  alarmPage,
+)
 
 /** The schema of a field in a response. */
 function answerSchema(field: Field): z.ZodType {
@@ -66,21 +62,21 @@ function answerSchema(field: Field): z.ZodType {
     case 'choice': {
       if (field.wire === 'status') return status
       const values = field.values.filter((value) => field.omits?.includes(value) !== true)
-      return z.enum(values).meta({ description })
+      return z.enum(values).describe(description)
     }
     case 'integer':
-      return z.int().meta({ description })
+      return z.int().describe(description)
     case 'instant':
       return instant(description)
     case 'payload':
-      return z.unknown().meta({ description })
+      return z.unknown().describe(description)
     case 'notes':
-      return z.array(z.string()).meta({ description })
+      return z.array(z.string()).describe(description)
     case 'rule':
       return field.wire === 'when'
-        ? z.record(z.string(), z.unknown()).meta({ description })
-        : z.string().meta({ description })
+        ? z.record(z.string(), z.unknown()).describe(description)
+        : z.string().describe(description)
     default:
-      return z.string().meta({ description })
+      return z.string().describe(description)
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasNoNul, isWellFormed } from '../alarm/index.ts'
 
 /** What a string means, so that a number in its place gets a helpful error. */
 export const expectation = z.registry<{ kind: 'duration' | 'instant' }>()
@@ -7,14 +8,14 @@ export const expectation = z.registry<{ kind: 'duration' | 'instant' }>()
 export const plain = () =>
   z
     .string()
-    .refine((value) => !value.includes('\0'), { params: { reason: 'field.nul_character' } })
-    .refine((value) => value.isWellFormed(), { params: { reason: 'field.lone_surrogate' } })
+    .refine(hasNoNul, { params: { reason: 'field.nul_character' } })
+    .refine(isWellFormed, { params: { reason: 'field.lone_surrogate' } })
 
 /** A text of the caller. The exact limit is in bytes of UTF-8, and the library checks it. */
-export const text = (description: string, max = 512) => plain().max(max).meta({ description })
+export const text = (description: string, max = 512) => plain().max(max).describe(description)
 
 /** A name that must not be empty. */
-export const name = (description: string, max = 512) => plain().min(1).max(max).meta({ description })
+export const name = (description: string, max = 512) => plain().min(1).max(max).describe(description)
 
 /** A duration. */
 export const duration = (description: string, example = '5m') =>
@@ -29,7 +30,7 @@ export const duration = (description: string, example = '5m') =>
 
 /** An instant in a request. */
 export const instantInput = (description: string) =>
-  plain().min(1).max(200).meta({ description }).register(expectation, { kind: 'instant' })
+  plain().min(1).max(200).describe(description).register(expectation, { kind: 'instant' })
 
 /** An instant in a response. */
 export const instant = (description: string) =>
@@ -52,13 +53,13 @@ export const limit = (standard: number, max = 500) =>
     .min(1)
     .max(max)
     .optional()
-    .meta({ description: `Maximum number of items. Default: ${standard}, at most ${max}.` })
+    .describe(`Maximum number of items. Default: ${standard}, at most ${max}.`)
 
 /** The cursor of a page. */
 export const cursor = plain()
   .max(500)
   .optional()
-  .meta({ description: 'The `next_cursor` of the previous page. Omit it for the first page.' })
+  .describe('The `next_cursor` of the previous page. Omit it for the first page.')
 
 /** The start of a list in time, as `resolveSince` reads it. */
 export const since = plain()
@@ -74,10 +75,11 @@ export const since = plain()
 /** A target in a request. */
 export const targetSpec = z
   .union([
-    plain().min(1).max(512).meta({ description: 'The name of a handler, or `inbox`.' }),
-    z.record(z.string(), z.unknown()).meta({
-      description:
+    plain().min(1).max(512).describe('The name of a handler, or `inbox`.'),
+    z
+      .record(z.string(), z.unknown())
+      .describe(
         'An object that names its kind: `{ "webhook": "https://…" }`, `{ "event": true }`, `{ "inbox": true }`.',
-    }),
+      ),
   ])
   .meta({ id: 'Target', examples: [{ webhook: 'https://example.com/wake' }, 'inbox', { event: true }] })

@@ -1,37 +1,30 @@
 import { z } from 'zod'
 import { duration, limit, plain, targetSpec, text } from './fields.ts'
-import { operation } from './operation.ts'
+import { named, ok, operationsOf } from './operation.ts'
 
 /** A wake: the body of a webhook, and an item of the inbox, which adds `tries`. */
-const wakeBody = z
-  .object({
-    alarm_id: z.string(),
-    occurrence_id: z.string().meta({ description: 'The same on every retry.' }),
-    scheduled_for: z.string(),
-    fired_at: z.string(),
-    drift_ms: z.int().meta({ description: 'How late the attempt is.' }),
-    attempt: z.int(),
-    label: z.string(),
-    key: z.string().nullable(),
-    owner: z.string(),
-    user_id: z.string().meta({ description: 'The user id in the DID of the owner, or the owner itself.' }),
-    conversation_id: z.string().meta({ description: 'Empty: open a new conversation.' }),
-    wake_message: z.string(),
-    payload: z.unknown().optional(),
-    correlation_id: z.string(),
-    subject: z.string().nullable(),
-    tries: z.int().meta({
-      description: 'Number of times the wake was handed out, including this one. Only in the inbox.',
-    }),
-  })
-  .meta({ id: 'Wake' })
+const wakeBody = named('Wake', {
+  alarm_id: z.string(),
+  occurrence_id: z.string().describe('The same on every retry.'),
+  scheduled_for: z.string(),
+  fired_at: z.string(),
+  drift_ms: z.int().describe('How late the attempt is.'),
+  attempt: z.int(),
+  label: z.string(),
+  key: z.string().nullable(),
+  owner: z.string(),
+  user_id: z.string().describe('The user id in the DID of the owner, or the owner itself.'),
+  conversation_id: z.string().describe('Empty: open a new conversation.'),
+  wake_message: z.string(),
+  payload: z.unknown().optional(),
+  correlation_id: z.string(),
+  subject: z.string().nullable(),
+  tries: z.int().describe('Number of times the wake was handed out, including this one. Only in the inbox.'),
+})
 
 /** The calls of the inbox, for agents without a URL. */
-export const inboxOperations = {
-  inbox: operation({
-    method: 'GET',
-    path: '/v1/inbox',
-    chapter: 'inbox',
+export const inboxOperations = operationsOf('inbox', {
+  inbox: {
     rights: 'write',
     summary: 'Read your wakes, or wait for one',
     description:
@@ -41,73 +34,59 @@ export const inboxOperations = {
       hold: duration('Time to acknowledge them. Default: 60s, at most 1h.').optional(),
       limit: limit(10, 100),
     }),
-    answers: {
-      200: {
-        description: 'The wakes, up to `limit` or about 4 MiB; none if the wait timed out.',
-        schema: z.object({
-          items: z.array(wakeBody),
-        }),
-      },
-    },
+    answers: ok(
+      'The wakes, up to `limit` or about 4 MiB; none if the wait timed out.',
+      z.object({
+        items: z.array(wakeBody),
+      }),
+    ),
     refusals: ['invalid_time'],
-  }),
-  ack: operation({
-    method: 'POST',
-    path: '/v1/inbox/{occurrence_id}/ack',
-    chapter: 'inbox',
+  },
+  ack: {
     rights: 'write',
     summary: 'Acknowledge a wake, and report its result',
     description:
       'Removes the wake from the inbox. For an alarm with `ack: report`, `complete` or `fail` is the report. A late acknowledgement, after `hold`, is accepted too; with `tries` it is not, if the wake was handed out again.',
     params: z.object({
-      occurrence_id: plain().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
+      occurrence_id: plain().min(1).max(300).describe('The wake’s `occurrence_id`.'),
     }),
     body: z.strictObject({
       complete: text('The result.', 64 * 1024).optional(),
       fail: text('Why it failed.', 64 * 1024).optional(),
-      tries: z.int().min(1).optional().meta({
-        description: 'The `tries` of the wake. If it was handed out again since, the call fails (404).',
-      }),
+      tries: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('The `tries` of the wake. If it was handed out again since, the call fails (404).'),
     }),
     bodyOptional: true,
-    answers: {
-      200: { description: 'The wake is acknowledged.', schema: z.object({ acknowledged: z.literal(true) }) },
-    },
+    answers: ok('The wake is acknowledged.', z.object({ acknowledged: z.literal(true) })),
     refusals: ['not_found'],
-  }),
-}
+  },
+})
 
 const defaultTarget = z.object({ target: targetSpec })
 
 /** The calls about the owner's default target. */
-export const ownerOperations = {
-  getOwnerTarget: operation({
-    method: 'GET',
-    path: '/v1/owner/target',
-    chapter: 'owner',
+export const ownerOperations = operationsOf('owner', {
+  getOwnerTarget: {
     rights: 'read',
     summary: 'Get your default target',
-    answers: { 200: { description: 'The default target.', schema: defaultTarget } },
+    answers: ok('The default target.', defaultTarget),
     refusals: ['not_found'],
-  }),
-  putOwnerTarget: operation({
-    method: 'PUT',
-    path: '/v1/owner/target',
-    chapter: 'owner',
+  },
+  putOwnerTarget: {
     rights: 'write',
     summary: 'Set your default target',
     description:
       'The target of your alarms that name none. It is looked up when an alarm fires, so pending alarms follow a change.',
     body: z.strictObject({ target: targetSpec }),
-    answers: { 200: { description: 'The default target.', schema: defaultTarget } },
+    answers: ok('The default target.', defaultTarget),
     refusals: ['conflict'],
-  }),
-  removeOwnerTarget: operation({
-    method: 'DELETE',
-    path: '/v1/owner/target',
-    chapter: 'owner',
+  },
+  removeOwnerTarget: {
     rights: 'write',
     summary: 'Remove your default target',
-    answers: { 200: { description: 'Whether there was one.', schema: z.object({ removed: z.boolean() }) } },
-  }),
-}
+    answers: ok('Whether there was one.', z.object({ removed: z.boolean() })),
+  },
+})

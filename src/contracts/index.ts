@@ -1,5 +1,11 @@
 /** The wire format, defined once: the calls, their schemas, and the conversion to and from the library. */
 
+import { alarmOperations } from './alarms.ts'
+import { eventOperations } from './events.ts'
+import { inboxOperations, ownerOperations } from './inbox.ts'
+import { operatorOperations } from './operators.ts'
+import { calendarFeedOperations, readOperations } from './reads.ts'
+
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
 export {
   BODY_VERBATIM,
@@ -12,8 +18,19 @@ export {
   WS_VERBATIM,
 } from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
+export { subscribeArgs } from './events.ts'
 export { DEFAULT_ZONE_TEXT, duration, expectation, plain } from './fields.ts'
-export { subscribeArgs } from './live.ts'
 export type { Input, Operation, Rights } from './operation.ts'
-export { type OperationName, operations } from './operations.ts'
-export type { Quotas } from './tenants.ts'
+export type { Quotas } from './operators.ts'
+export type { OperationName } from './routes.ts'
+
+/** Every call of the API, by its name. */
+export const operations = {
+  ...alarmOperations,
+  ...readOperations,
+  ...eventOperations,
+  ...calendarFeedOperations,
+  ...inboxOperations,
+  ...ownerOperations,
+  ...operatorOperations,
+}

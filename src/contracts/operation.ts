@@ -1,5 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ErrorCode } from '../error.ts'
+import { type OperationName, ROUTES } from './routes.ts'
 
 /** The rights of a key that a call needs: `write` includes `read`, `admin` includes both. */
 export type Rights = 'read' | 'write' | 'admin'
@@ -47,10 +48,36 @@ export interface Operation {
   readonly refusals?: readonly ErrorCode[]
 }
 
-/** Defines an operation and keeps its literal types. */
-export function operation<const O extends Operation>(definition: O): O {
-  return definition
+type Place = Pick<Operation, 'method' | 'path' | 'chapter'>
+
+/** The operations of a chapter: their definitions, which keep their literal types, with their routes. */
+export function operationsOf<
+  const D extends { readonly [N in OperationName]?: Omit<Operation, keyof Place> },
+>(chapter: Chapter, definitions: D) {
+  const placed = Object.entries(definitions).map(([name, definition]) => {
+    const [method, path] = ROUTES[name as OperationName].split(' ')
+    return [name, { method, path, chapter, ...definition }]
+  })
+  return Object.fromEntries(placed) as { readonly [N in keyof D]: D[N] & Place }
 }
+
+/** The answers of a call that has one. */
+export const ok = <S extends z.ZodType>(description: string, schema: S) => ({ 200: { description, schema } })
+
+/** The answers of a call that makes something. */
+export const created = <S extends z.ZodType>(description: string, schema: S) => ({
+  201: { description, schema },
+})
+
+/** A page of a list. */
+export const pageOf = <S extends z.ZodType>(item: S) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable() })
+
+/** An object that the reference describes under this name. */
+export const named = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id })
+
+/** For a call that takes nothing but its parameters. */
+export const NO_BODY = { body: z.strictObject({}), bodyOptional: true } as const
 
 type Part<S> = S extends z.ZodType ? z.output<S> : Record<string, never>
 

@@ -1,81 +1,53 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
-import { cursor, instant, limit, name, plain, since, text } from './fields.ts'
-import { operation } from './operation.ts'
-
-/** An event on the wire. */
-const eventWireSchema = z
-  .object({
-    id: z.string(),
-    cursor: z.string().meta({ description: 'Its position in the log, for `after`.' }),
-    tenant: z.string(),
-    type: z.string(),
-    origin: z.enum(['caught', 'caused', 'derived', 'scheduled']),
-    alarm_id: z.string().nullable(),
-    occurrence_id: z.string().nullable(),
-    key: z.string().nullable(),
-    subject: z.string().nullable(),
-    correlation_id: z.string().nullable(),
-    at: instant('When it happened.'),
-    data: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'Event' })
+import { cursor, instant, limit, plain, since, text } from './fields.ts'
+import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
 
 /** The calls that read what happened. */
-export const readOperations = {
-  why: operation({
-    method: 'GET',
-    path: '/v1/alarms/{id}/why',
-    chapter: 'what happened',
+export const readOperations = operationsOf('what happened', {
+  why: {
     rights: 'read',
     summary: 'Get the whole story of an alarm, and what happens next',
     params: z.object({ id: plain().min(1).max(200) }),
-    answers: {
-      200: {
-        description: 'The story, in order.',
-        schema: z
-          .object({
-            id: z.string(),
-            status,
-            timezone: z.string(),
-            asked: z.string().meta({ description: 'What was set, in words.' }),
-            story: z.array(
-              z.object({
-                at: instant('When.'),
-                type: z.string().meta({
-                  description:
-                    'The type of its event. Two lines have no event in the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, since the log records only the first delivery.',
-                }),
-                text: z.string().meta({ description: 'In words.' }),
-                error: z
-                  .string()
-                  .optional()
-                  .meta({ description: 'The error of a failed attempt or a failed alarm.' }),
-                reason: z
-                  .string()
-                  .optional()
-                  .meta({ description: 'Why occurrences were skipped, or the alarm was rescheduled.' }),
-              }),
-            ),
-            next: z.string().meta({ description: 'What happens next, or why nothing will.' }),
-          })
-          .meta({ id: 'Story' }),
-      },
-    },
+    answers: ok(
+      'The story, in order.',
+      named('Story', {
+        id: z.string(),
+        status,
+        timezone: z.string(),
+        asked: z.string().describe('What was set, in words.'),
+        story: z.array(
+          z.object({
+            at: instant('When.'),
+            type: z
+              .string()
+              .describe(
+                'The type of its event. Two lines have no event in the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, since the log records only the first delivery.',
+              ),
+            text: z.string().describe('In words.'),
+            error: z.string().optional().describe('The error of a failed attempt or a failed alarm.'),
+            reason: z
+              .string()
+              .optional()
+              .describe('Why occurrences were skipped, or the alarm was rescheduled.'),
+          }),
+        ),
+        next: z.string().describe('What happens next, or why nothing will.'),
+      }),
+    ),
     refusals: ['not_found'],
-  }),
-  history: operation({
-    method: 'GET',
-    path: '/v1/history',
-    chapter: 'what happened',
+  },
+  history: {
     rights: 'read',
     summary: 'List alarms by outcome, newest first',
     query: z.strictObject({
-      status: z.enum(HISTORY_STATUSES).optional().meta({
-        description:
+      status: z
+        .enum(HISTORY_STATUSES)
+        .optional()
+        .describe(
           'As counted by `stats`: `fired` awaits a report, `completed` includes delivered alarms that need no report.',
-      }),
+        ),
       target: text('The exact target.', 4_096).optional(),
       process: text('Another name for `target`.', 4_096).optional(),
       since,
@@ -84,73 +56,58 @@ export const readOperations = {
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],
-  }),
-  stats: operation({
-    method: 'GET',
-    path: '/v1/stats',
-    chapter: 'what happened',
+  },
+  stats: {
     rights: 'read',
     summary: 'Count alarms by outcome',
-    answers: {
-      200: {
-        description: 'The counts.',
-        schema: z
-          .object({
-            total: z.int(),
-            pending: z.int(),
-            fired: z.int().meta({ description: 'Delivered, awaiting a report.' }),
-            completed: z.int(),
-            failed: z.int(),
-            cancelled: z.int(),
-            timeout_unknown: z.int(),
-            avg_duration_ms: z.number().nullable(),
-          })
-          .meta({ id: 'Stats' }),
-      },
-    },
-  }),
-  failed: operation({
-    method: 'GET',
-    path: '/v1/failed',
-    chapter: 'what happened',
+    answers: ok(
+      'The counts.',
+      named('Stats', {
+        total: z.int(),
+        pending: z.int(),
+        fired: z.int().describe('Delivered, awaiting a report.'),
+        completed: z.int(),
+        failed: z.int(),
+        cancelled: z.int(),
+        timeout_unknown: z.int(),
+        avg_duration_ms: z.number().nullable(),
+      }),
+    ),
+  },
+  failed: {
     rights: 'read',
     summary: 'List alarms that failed or timed out, newest first',
     query: z.strictObject({ limit: limit(20), cursor }),
     answers: pageAnswer,
-  }),
-  events: operation({
-    method: 'GET',
-    path: '/v1/events',
-    chapter: 'events',
+  },
+})
+
+/** The calls about the calendar feed of upcoming alarms. */
+export const calendarFeedOperations = operationsOf('what happened', {
+  calendar: {
     rights: 'read',
-    summary: 'Read the log, oldest first',
-    query: z.strictObject({
-      after: text('A cursor, or `newest` for the end of the log. Default: the beginning.').optional(),
-      alarm_id: text('Only events of this alarm.').optional(),
-      limit: limit(50),
-    }),
-    answers: {
-      200: {
-        description:
-          'Events, up to `limit` or about 4 MiB. `next_cursor` is present even at the end of the log, to continue later. An empty page is the end of the log.',
-        schema: z.object({ items: z.array(eventWireSchema), next_cursor: z.string().nullable() }),
-      },
-    },
-    refusals: ['cursor_expired'],
-  }),
-  append: operation({
-    method: 'POST',
-    path: '/v1/events',
-    chapter: 'events',
+    summary: 'Get your alarms of the next month as a calendar',
+    description:
+      'With a key, or at the secret address from `POST /v1/calendar`. It has the next alarms, at most 100 instants of each, 5,000 in total and 2 MiB. Descriptions are cut after 200 characters.',
+    byToken: true,
+    query: z.strictObject({ token: text('The secret part of the address.').optional() }),
+    answers: { 200: { description: 'An iCalendar (RFC 5545).', type: 'text/calendar' } },
+  },
+  createCalendar: {
     rights: 'write',
-    summary: 'Append your own event',
-    body: z.strictObject({
-      type: name('A dotted name, such as `order.paid`. Wakeful’s own types are reserved.'),
-      subject: text('What it is about.').optional(),
-      correlation_id: text('What it belongs to.').optional(),
-      data: z.unknown().optional().meta({ description: 'An object, returned byte for byte.' }),
-    }),
-    answers: { 201: { description: 'The event, with origin `caught`.', schema: eventWireSchema } },
-    refusals: ['payload_too_large'],
-  }),
-}
+    summary: 'Create a secret address that calendar programs can subscribe to',
+    description: 'It is valid as long as the key that created it, even if that key is rotated.',
+    ...NO_BODY,
+    answers: created(
+      'The address. Anyone who has it can see your alarms. It is shown only once.',
+      z.object({
+        path: z.string().describe('Append it to the URL of the server.'),
+      }),
+    ),
+  },
+  removeCalendar: {
+    rights: 'write',
+    summary: 'Revoke all secret addresses of your calendar',
+    answers: ok('The number of revoked addresses.', z.object({ removed: z.int() })),
+  },
+})

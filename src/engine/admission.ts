@@ -1,6 +1,7 @@
 import type { Scope } from '../alarm/index.ts'
 import { type Claimed, type ClaimRequest, ownerKey } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { DeliveryPool } from './delivery-pool.ts'
+import type { EngineOptions } from './engine.ts'
 
 /*
  * Admission decides, from what runs now, what the engine claims next: how many timers, which tenants and owners the scan
@@ -36,24 +37,11 @@ export interface DeliveryLimits {
 }
 
 /** What runs now. */
-export interface Load {
-  /** Deliveries that run. */
-  readonly active: number
-  /** Claimed, and waiting for a slot. */
-  readonly queued: number
-  /** How long deliveries have taken; null before the first has ended. */
-  readonly averageMs: number | null
-  /** How long the oldest one has been running. */
-  readonly oldestMs: number
-}
+export type Load = Pick<DeliveryPool, 'active' | 'queued' | 'averageMs' | 'oldestMs'>
 
 /** What admission is made of. */
-export interface AdmissionOptions {
-  /** Deliveries at a time. */
-  readonly concurrency: number
-  readonly batchMax: number
-  readonly limits?: DeliveryLimits | undefined
-  readonly clock: Clock
+export interface AdmissionOptions
+  extends Pick<EngineOptions, 'concurrency' | 'batchMax' | 'limits' | 'clock'> {
   readonly load: () => Load
 }
 
@@ -67,7 +55,7 @@ export interface ClaimPlan {
   /** Whether this occurrence may start. The same occurrence gets the same answer: a store may have to start over. */
   admits(scope: Scope, occurrence: string): boolean
   /** Whether something due was passed over. */
-  readonly hasPassed: boolean
+  hasPassed: boolean
 }
 
 /** How much is claimed ahead, in time: enough to hide a round trip, little enough to stay cancellable. */
@@ -223,7 +211,6 @@ export class Admission {
     // Tenants and owners together: an owner's key contains a NUL, and no tenant's name does.
     const added = new Map<string, number>()
     const more = (name: string) => added.get(name) ?? 0
-    let hasPassed = false
     const admits = (scope: Scope, occurrence: string): boolean => {
       if (this.#options.limits === undefined || admitted.has(occurrence)) return true
       const { tenant } = scope
@@ -233,22 +220,15 @@ export class Admission {
         this.#inFlightOf(tenant) + more(tenant) < limits.tenant &&
         (this.#owners.get(owner)?.count ?? 0) + more(owner) < limits.owner
       if (!isFree) {
-        hasPassed = true
+        plan.hasPassed = true
         return false
       }
       admitted.add(occurrence)
       for (const name of [tenant, owner]) added.set(name, more(name) + 1)
       return true
     }
-    return {
-      limit,
-      skips,
-      isForOthers,
-      admits,
-      get hasPassed() {
-        return hasPassed
-      },
-    }
+    const plan = { limit, skips, isForOthers, admits, hasPassed: false }
+    return plan
   }
 
   /** A limit is at least one: to stop a tenant, pause it. */

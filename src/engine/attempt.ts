@@ -16,7 +16,10 @@ export type Break = 'timeout' | 'lost' | 'drain'
 /** One attempt at delivering one occurrence, bounded in time. */
 export class Attempt implements Delivery {
   readonly claimed: ClaimedTimer
+  readonly alarm: Delivery['alarm']
+  readonly timer: Delivery['timer']
   readonly firedAt: number
+  tx: unknown = undefined
   readonly #dispatcher: Dispatcher
   readonly #clock: Clock
   readonly #startedAt: number
@@ -26,22 +29,12 @@ export class Attempt implements Delivery {
 
   constructor(claimed: ClaimedTimer, dispatcher: Dispatcher, clock: Clock) {
     this.claimed = claimed
+    this.alarm = claimed.alarm
+    this.timer = claimed.timer
     this.firedAt = clock.now()
     this.#dispatcher = dispatcher
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-  }
-
-  get alarm() {
-    return this.claimed.alarm
-  }
-
-  get timer() {
-    return this.claimed.timer
-  }
-
-  get tx(): unknown {
-    return undefined
   }
 
   get ageMs(): number {
@@ -58,7 +51,7 @@ export class Attempt implements Delivery {
   }
 
   /** Delivers, and answers the outcome; never throws. */
-  run(delivery: Delivery = this): Promise<DeliveryOutcome> {
+  run(): Promise<DeliveryOutcome> {
     if (this.#brokenBy !== null) return Promise.resolve({ kind: 'released' })
     return new Promise((resolve) => {
       const { target, timeoutMs } = this.alarm
@@ -72,7 +65,7 @@ export class Attempt implements Delivery {
         resolve(outcome)
       }
       this.#onBreak = done
-      this.#deliver(delivery).then(
+      this.#deliver().then(
         ({ report }) => done({ kind: 'delivered', firedAt: this.firedAt, endedAt: this.#endedAt(), report }),
         (thrown: unknown) => done(this.#failed(thrown)),
       )
@@ -80,9 +73,9 @@ export class Attempt implements Delivery {
   }
 
   /** A target that throws at once fails like one that rejects. */
-  #deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+  #deliver(): Promise<DeliveryReceipt> {
     try {
-      return this.#dispatcher.deliver(delivery)
+      return this.#dispatcher.deliver(this)
     } catch (thrown) {
       return Promise.reject(thrown)
     }

@@ -5,8 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { targetKey } from '../alarm/index.ts'
 import type { WaitingFilter } from '../stores/index.ts'
 import { openTest, type TestOptions, VirtualClock } from '../testing/index.ts'
-import { CatchUpLimiter } from './catch-up-limiter.ts'
-import type { PausedParty, PauseState, Resumed } from './pause-state.ts'
+import { CatchUpLimiter, type PausedParty, type PauseState, type Resumed } from './catch-up-limiter.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-catch-up-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,7 +1,31 @@
 import { type Alarm, type Target, type Timer, targetKey } from '../alarm/index.ts'
 import type { WaitingFilter } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { PauseCheck, PausedParty, PauseState, Resumed } from './pause-state.ts'
+
+/** What an operator has paused: a tenant, or a target. */
+export type PausedParty = { readonly tenant: string } | { readonly target: Pick<Target, 'kind' | 'name'> }
+
+/** What was resumed, and how fast its paused timers come back. */
+export interface Resumed {
+  readonly party: PausedParty
+  /** When it was resumed: a later time is another catch-up. */
+  readonly at: number
+  /** Over all processes; null means all at once. */
+  readonly perSecond: number | null
+}
+
+/** What operators have paused and resumed, answered at once from a copy that is kept fresh. */
+export interface PauseState {
+  pausedTenants(): ReadonlySet<string>
+  /** By `targetKey`. */
+  pausedTargets(): ReadonlySet<string>
+  /** Those that were resumed, as long as some of their timers may still be paused. */
+  resumed(): readonly Resumed[]
+  /** None of its timers is paused any more, in the shards that run here. */
+  caughtUp?(resumed: Resumed): void
+  /** Calls back when it has changed; the answer ends that. */
+  onChange(listener: () => void): () => void
+}
 
 /** What the limiter needs. */
 export interface CatchUpLimiterPorts {
@@ -39,7 +63,7 @@ const SHARE_MS = 5_000
  * Knows what operators have paused, and requeues it after the resume at the given rate, the longest paused first. Until
  * then it stays paused; what comes due after the resume fires at its instant.
  */
-export class CatchUpLimiter implements PauseCheck {
+export class CatchUpLimiter {
   readonly #ports: CatchUpLimiterPorts
   readonly #catchUps = new Map<string, CatchUp>()
   #unwatch: (() => void) | null = null

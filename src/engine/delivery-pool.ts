@@ -1,10 +1,11 @@
 import type { DeliveryOutcome } from '../alarm/index.ts'
-import type { ClaimedTimer, InFlightBatch, Lease, Settlement, Store } from '../stores/index.ts'
-import type { Dispatcher } from '../targets/index.ts'
-import type { Clock } from '../time/index.ts'
-import type { Admission, Load } from './admission.ts'
+import { errorText } from '../error.ts'
+import type { ClaimedTimer, InFlightBatch, Lease, Settlement } from '../stores/index.ts'
+import type { Admission } from './admission.ts'
 import { Attempt, type Break } from './attempt.ts'
-import { type Observer, observeSettle } from './observer.ts'
+import type { EngineOptions } from './engine.ts'
+import { isSameLease } from './leases.ts'
+import { observeSettle } from './observer.ts'
 
 /** A delivery that has ended and is to be settled. */
 export interface Ended {
@@ -13,26 +14,12 @@ export interface Ended {
   readonly delivery: DeliveryOutcome | null
 }
 
-/** What is to be written for these. */
-export function settlementsOf(ended: readonly Ended[]): Settlement[] {
-  return ended.flatMap(({ claimed, delivery }) => (delivery === null ? [] : settlementOf(claimed, delivery)))
-}
-
-function settlementOf({ lease, alarm, timer }: ClaimedTimer, delivery: DeliveryOutcome): Settlement {
-  return { lease, alarm, timer, delivery }
-}
-
 /** What the pool needs from its engine. */
-export interface DeliveryPoolPorts {
-  readonly store: Store
-  readonly dispatcher: Dispatcher
-  readonly clock: Clock
-  readonly concurrency: number
+export interface DeliveryPoolPorts
+  extends Pick<EngineOptions, 'store' | 'dispatcher' | 'clock' | 'concurrency' | 'observer' | 'context'> {
   readonly admission: Pick<Admission, 'enter' | 'leave'>
-  readonly observer?: Observer | undefined
   /** Whether an attempt under this lease may start at this very moment (promise: fenced). */
   readonly mayStart: (lease: Lease) => 'yes' | 'wait' | 'lost'
-  readonly context: () => Parameters<Store['settle']>[2]
   /** Called when a delivery has ended, so that it is settled. */
   readonly onEnded: () => void
 }
@@ -43,33 +30,34 @@ const SMOOTHING = 0.05
 const GATHER_MS = 5
 
 /** Delivers what was claimed, at most `concurrency` at a time, and collects the outcomes. */
-export class DeliveryPool implements Load {
+export class DeliveryPool {
+  /** How long deliveries have taken; null before the first has ended. */
+  averageMs: number | null = null
   readonly #ports: DeliveryPoolPorts
   readonly #active = new Set<Attempt>()
   /** How many timers of each batch have not ended. */
   readonly #batches = new Map<InFlightBatch, number>()
   #queue: { readonly claimed: ClaimedTimer; readonly since: number }[] = []
+  /** Where the queue begins: `shift()` takes 0.2 µs at a thousand entries, ten times as long. */
   #head = 0
   #ended: Ended[] = []
   #finished: InFlightBatch[] = []
-  #averageMs: number | null = null
 
   constructor(ports: DeliveryPoolPorts) {
     this.#ports = ports
   }
 
+  /** Deliveries that run. */
   get active(): number {
     return this.#active.size
   }
 
+  /** Claimed, and waiting for a slot. */
   get queued(): number {
     return this.#queue.length - this.#head
   }
 
-  get averageMs(): number | null {
-    return this.#averageMs
-  }
-
+  /** How long the oldest one has been running. */
   get oldestMs(): number {
     for (const attempt of this.#active) return attempt.ageMs
     return 0
@@ -98,11 +86,7 @@ export class DeliveryPool implements Load {
   acceptReserved(batch: readonly ClaimedTimer[]): void {
     // All of them first: a batch is finished when the last timer that came with it has ended, not the first.
     for (const claimed of batch) this.#enter(claimed)
-    for (const claimed of batch) {
-      const may = this.#ports.mayStart(claimed.lease)
-      if (may !== 'yes' || this.#isEarly(claimed)) this.#end(claimed, { kind: 'released' })
-      else this.#deliver(claimed)
-    }
+    for (const claimed of batch) this.#deliverOrRelease(claimed, this.#ports.mayStart(claimed.lease))
   }
 
   #enter(claimed: ClaimedTimer): void {
@@ -117,11 +101,17 @@ export class DeliveryPool implements Load {
       const may = this.#ports.mayStart(claimed.lease)
       if (may === 'wait') return
       this.#shift()
-      // The settle of what another process owns now is void, and so it is forgotten. What a clock that was set back makes
-      // early waits for its instant again (promise: never-early).
-      if (may === 'lost' || this.#isEarly(claimed)) this.#end(claimed, { kind: 'released' })
-      else this.#deliver(claimed)
+      this.#deliverOrRelease(claimed, may)
     }
+  }
+
+  /**
+   * The settle of what another process owns now is void, and so it is forgotten. What a clock that was set back makes early
+   * waits for its instant again (promise: never-early).
+   */
+  #deliverOrRelease(claimed: ClaimedTimer, may: 'yes' | 'wait' | 'lost'): void {
+    if (may !== 'yes' || this.#isEarly(claimed)) this.#end(claimed, { kind: 'released' })
+    else this.#deliver(claimed)
   }
 
   /** Gives back what has waited too long behind slow deliveries, or all of it. */
@@ -138,8 +128,7 @@ export class DeliveryPool implements Load {
   /** Breaks off every attempt, or those under one lease. */
   break(by: Break, lease?: Lease): void {
     for (const attempt of this.#active) {
-      const { shard, epoch } = attempt.claimed.lease
-      if (lease === undefined || (shard === lease.shard && epoch === lease.epoch)) attempt.break(by)
+      if (lease === undefined || isSameLease(attempt.claimed.lease, lease)) attempt.break(by)
     }
   }
 
@@ -212,18 +201,19 @@ export class DeliveryPool implements Load {
           if (mayStart(lease) !== 'yes') throw new Error('the lease has ended')
           if (this.#isEarly(claimed)) throw new Error('its instant is yet to come')
           ran = true
-          const delivery = await attempt.run(within(attempt, tx))
+          attempt.tx = tx
+          const delivery = await attempt.run()
           if (delivery.kind !== 'delivered') {
             failure = delivery
             throw new Error('the delivery failed: its transaction is rolled back')
           }
-          settlement = settlementOf(claimed, delivery)
+          settlement = { ...claimed, delivery }
           return settlement
         },
         context,
       )
       if (lost.length + stale > 0) return { kind: 'released' }
-      if (observer !== undefined && settlement !== null) observeSettle(observer, [settlement], [])
+      if (observer !== undefined && settlement !== null) observeSettle(observer, [settlement])
       return null
     } catch (thrown) {
       if (failure !== null) return failure
@@ -234,7 +224,7 @@ export class DeliveryPool implements Load {
         kind: 'failed',
         firedAt: attempt.firedAt,
         endedAt: Math.max(now, attempt.firedAt),
-        error: String((thrown as Error).message),
+        error: errorText(thrown),
       }
     }
   }
@@ -253,20 +243,7 @@ export class DeliveryPool implements Load {
   }
 
   #measure(durationMs: number): void {
-    this.#averageMs =
-      this.#averageMs === null ? durationMs : this.#averageMs + (durationMs - this.#averageMs) * SMOOTHING
-  }
-}
-
-/** The same delivery with an open transaction. */
-function within(attempt: Attempt, tx: unknown) {
-  return {
-    alarm: attempt.alarm,
-    timer: attempt.timer,
-    firedAt: attempt.firedAt,
-    tx,
-    get signal() {
-      return attempt.signal
-    },
+    const before = this.averageMs ?? durationMs
+    this.averageMs = before + (durationMs - before) * SMOOTHING
   }
 }

@@ -3,12 +3,12 @@ import type { Claimed, DueTimer, Lease, Store, WaitingFilter } from '../stores/i
 import type { Dispatcher } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Admission, type ClaimPlan, type DeliveryLimits } from './admission.ts'
+import type { CatchUpLimiter } from './catch-up-limiter.ts'
 import { DeliveryPool } from './delivery-pool.ts'
 import { InFlightSet } from './in-flight-set.ts'
 import { Leases } from './leases.ts'
 import { LoopSleeper } from './loop-sleeper.ts'
-import { type Observer, observeClaim, type WrittenByClaim, watched } from './observer.ts'
-import type { PauseCheck } from './pause-state.ts'
+import { type Observer, observeClaim, reportFailure, type WrittenByClaim } from './observer.ts'
 import { Settling } from './settling.ts'
 
 /** What an engine is made of. */
@@ -16,11 +16,11 @@ export interface EngineOptions {
   readonly store: Store
   readonly clock: Clock
   readonly dispatcher: Dispatcher
-  /** This process, among those that may own a shard. */
+  /** The name of this process as a lease holder. */
   readonly process: string
   readonly pools: readonly string[]
   readonly context: () => Context
-  /** Deliveries at a time. */
+  /** How many deliveries may run at a time. */
   readonly concurrency: number
   readonly batchMax: number
   /** Occurrences later than this are misfires. */
@@ -28,29 +28,32 @@ export interface EngineOptions {
   /** How long a stop waits for running deliveries. */
   readonly drainMs: number
   /** What operators have paused; nothing by default. */
-  readonly pauses?: PauseCheck
-  /** How many deliveries tenants and owners may have running here; any number by default. */
-  readonly limits?: DeliveryLimits
+  readonly pauses?: Pick<CatchUpLimiter, 'isPaused'>
+  /** How many deliveries of each tenant and owner may run here at a time; no limit by default. */
+  readonly limits?: DeliveryLimits | undefined
   readonly observer?: Observer | undefined
   /** Called when this process has gained shards. */
   readonly onGained?: () => void
-  /** What must be done before anything may be claimed. */
+  /** Called before the first claim of a start or a tick. */
   readonly prepare?: () => Promise<void>
-  /** Called when the log has grown, with its owners; null where a handler may have written for others too. */
+  /** Called after events were written, with their owners; null if a handler may have written events of any owner. */
   readonly onLogged: (scopes: readonly Scope[] | null) => void
   /** Called with errors that belong to no alarm, such as a store that does not answer. */
   readonly onError: (thrown: unknown) => void
 }
 
 const REQUEUED_MAX = 5_000
-/** Deciding about long missed rules takes time: a claim ends after this much of it, so that others get their turn. */
+/** A claim ends after this long: deciding about rules with many missed occurrences takes time, and blocks other work. */
 const CLAIM_MS_MAX = 50
-/** Claims in a row for those held up by a crowding tenant, while they have more due than the reserve has slots. */
+/** How many claims in a row may serve the tenants that a crowding tenant holds up (see `admission.ts`). */
 const CLAIMS_FOR_OTHERS_MAX = 4
 const ERROR_WAIT_MS_MIN = 50
 const ERROR_WAIT_MS_MAX = 5_000
 
-/** The clock loop: own, wait, claim, fire, settle. There is no second scheduler anywhere. */
+/**
+ * The only scheduler: a loop that renews leases, sleeps until the next wake, claims due timers, delivers them and settles
+ * their outcomes.
+ */
 export class Engine {
   readonly #options: EngineOptions
   readonly #pool: DeliveryPool
@@ -62,8 +65,8 @@ export class Engine {
   #nextWakeAt: number | null = null
   #running: Promise<void> | null = null
   #stopping = false
-  /** Whether what waited for handlers is still to be requeued: the store could not be reached. */
-  #owesRequeue = false
+  /** Whether timers that wait for handlers must still be requeued; stays true if the store could not be reached. */
+  #mustRequeue = false
   #turn: Promise<unknown> = Promise.resolve()
   #isClaiming = false
   #delivered = 0
@@ -78,7 +81,7 @@ export class Engine {
       onRenewed: async ({ gained, lapsed }) => {
         if (gained || lapsed || this.#pool.queued > 0) this.#sleeper.wake()
         if (gained) options.onGained?.()
-        if (gained || this.#owesRequeue) await this.requeueForHandlers()
+        if (gained || this.#mustRequeue) await this.requeueForHandlers()
       },
     })
     this.#admission = new Admission({ ...options, load: () => this.#pool })
@@ -115,14 +118,14 @@ export class Engine {
       if (this.#running !== null) return
       await this.#options.prepare?.()
       await this.#leases.heartbeat()
-      // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are kept waiting.
+      // The loop drains by itself when it ends: a handler may call `stop`, and that call may wait for an earlier one.
       this.#running = this.#loop().then(() => this.#drain())
     })
   }
 
-  /** Something may be due earlier than the loop waits for. */
+  /** Wakes the loop if a timer may be due before the instant that it sleeps until. */
   hint(wakeAt: number | null): void {
-    // During a claim it is not known yet what will be waited for, and the claim may not have seen this.
+    // During a claim the next wake is not known yet, and the claim may have missed this timer: wake in any case.
     const next = this.#admission.isSharing ? this.#admission.othersWakeAt : this.#nextWakeAt
     const isLater = wakeAt !== null && next !== null && wakeAt >= next
     if (!this.#isClaiming && isLater) return
@@ -130,21 +133,24 @@ export class Engine {
     this.#sleeper.wake()
   }
 
-  /** Shards may have become free: they are claimed now, not at the next heartbeat. */
+  /** Called when shards may have become free: acquires them now, not at the next heartbeat. */
   renew(): void {
     if (this.#running !== null && !this.#stopping) void this.#leases.heartbeat()
   }
 
-  /** Requeues what waited for handlers that are registered now, in steps between which others can write. */
+  /** Requeues timers whose handlers are registered now, in steps, so that others can write in between. */
   async requeueForHandlers(): Promise<void> {
-    this.#owesRequeue = true
-    for (const handler of this.#options.dispatcher.names())
-      while ((await this.#requeue(this.#leases.all, { handler }, REQUEUED_MAX)) === REQUEUED_MAX);
-    this.#owesRequeue = false
+    this.#mustRequeue = true
+    for (const handler of this.#options.dispatcher.names()) {
+      let requeued = REQUEUED_MAX
+      while (requeued === REQUEUED_MAX)
+        requeued = await this.#requeue(this.#leases.all, { handler }, REQUEUED_MAX)
+    }
+    this.#mustRequeue = false
     this.#sleeper.wake()
   }
 
-  /** Requeues up to `limit` timers that an operator had paused in this process's shards; answers how many. */
+  /** Requeues up to `limit` timers that an operator had paused in this process's shards; returns how many. */
   async requeuePaused(which: WaitingFilter, limit: number): Promise<number> {
     const requeued = await this.#requeue(this.#leases.ready, which, limit)
     if (requeued > 0) this.#sleeper.wake()
@@ -153,12 +159,14 @@ export class Engine {
 
   #requeue(leases: readonly Lease[], which: WaitingFilter, limit: number): Promise<number> {
     const { store, observer, context } = this.#options
-    return watched(observer, 'requeueWaiting', store.requeueWaiting(leases, which, context().now, limit))
+    return store
+      .requeueWaiting(leases, which, context().now, limit)
+      .catch((thrown: unknown) => reportFailure(observer, 'requeueWaiting', thrown))
   }
 
-  /** Stops claiming, lets what is running settle within the drain's bound, and gives the shards back. */
+  /** Stops claiming, waits up to `drainMs` for running deliveries to settle, and releases the shards. */
   stop(): Promise<void> {
-    // Set at once: a tick that is running ends with what it has claimed.
+    // Set at once, so that a running tick claims nothing more.
     this.#stopping = true
     this.#sleeper.wake()
     return this.#inTurn(async () => {
@@ -173,7 +181,7 @@ export class Engine {
     })
   }
 
-  /** Fires what is due now and answers when it has settled; for callers that run no loop. */
+  /** Fires what is due now, and resolves when it has settled. For callers that do not run the loop. */
   tick(): Promise<{ delivered: number; nextWakeAt: number | null }> {
     if (this.#running !== null) {
       this.#sleeper.wake()
@@ -184,7 +192,8 @@ export class Engine {
       await this.#options.prepare?.()
       await this.#leases.heartbeat()
       try {
-        while (!this.#stopping && (await this.#tickOnce()));
+        let hasMore = true
+        while (!this.#stopping && hasMore) hasMore = await this.#tickOnce()
         if (this.#stopping) await this.#drain()
       } finally {
         await this.#leases.release()
@@ -193,20 +202,20 @@ export class Engine {
     })
   }
 
-  /** Claims a batch and waits until it is settled; answers whether there may be more. */
+  /** Claims a batch and waits until it is settled; returns whether more may be due. */
   async #tickOnce(): Promise<boolean> {
-    const claimed = await this.#exchange()
+    const claimed = await this.#settleAndClaim()
     while (!this.#stopping && (this.#pool.active + this.#pool.queued > 0 || this.#settling.isNeeded)) {
       if (!this.#settling.isNeeded) await this.#sleeper.sleep(null)
       await this.#settle()
     }
     if (claimed === null) return false
-    // What was skipped may leave its next occurrence due as well.
+    // After skipped occurrences, the next one may be due as well.
     const isDue = claimed.nextWakeAt !== null && claimed.nextWakeAt <= this.#options.clock.now()
     return claimed.timers.length > 0 || claimed.more || isDue
   }
 
-  /** One after the other: a start, a tick and a stop would take the leases from each other. */
+  /** Runs starts, ticks and stops one after the other: at the same time, one would release the leases of another. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work)
     this.#turn = turn.catch(() => {})
@@ -221,19 +230,19 @@ export class Engine {
         this.#pool.releaseQueued()
         this.#pool.start()
         await this.#pool.gather()
-        const claimed = await this.#exchange(true)
+        const claimed = await this.#settleAndClaim(true)
         waitMs = ERROR_WAIT_MS_MIN
-        // What is delivered much faster than it can be written must not pile up.
+        // Outcomes must not pile up if deliveries end faster than they can be written.
         if (this.#pool.ended >= this.#options.batchMax) await this.#settling.end()
         const isBusy =
           (this.#pool.hasEnded && !this.#settling.isRunning) ||
           (claimed?.more === true && this.#admission.free > 0)
-        // The end of a settle wakes the loop too: a claim beside it may have missed its retry, or its next occurrence.
+        // The end of a settle wakes the loop, too: a claim at the same time may have missed what it wrote, such as a retry.
         if (isBusy) await this.#options.clock.turn()
         else await this.#sleeper.sleep(this.#sleepUntil())
       } catch (thrown) {
         this.#options.onError(thrown)
-        // The failed settle has woken the sleeper: that is no reason to try again at once.
+        // `rest` sleeps although the failed settle has woken the sleeper: the loop must not retry at once.
         if (!this.#stopping) await this.#sleeper.rest(this.#options.clock.now() + waitMs)
         waitMs = Math.min(waitMs * 2, ERROR_WAIT_MS_MAX)
       }
@@ -241,8 +250,8 @@ export class Engine {
   }
 
   /**
-   * Without a free slot, or without a valid lease, nothing can be claimed, however due it is: then the end of a delivery, or
-   * the next heartbeat, wakes the loop. Looping on an instant in the past would starve the heartbeat itself.
+   * Without a free slot or a valid lease nothing can be claimed, even if it is due. Then the end of a delivery or the next
+   * heartbeat wakes the loop. If it slept until an instant in the past instead, it would spin and starve the heartbeat.
    */
   #sleepUntil(): number | null {
     if (this.#leases.ready.length === 0) return null
@@ -250,10 +259,10 @@ export class Engine {
   }
 
   /**
-   * Settles what ended and claims what is due. Both are begun in one turn, so that a store can commit them together.
-   * Then, if a tenant is crowding, claims what the others are due.
+   * Settles what has ended, and claims what is due. Both start in one turn of the event loop, so that a store can commit
+   * them together. Then, if a tenant is crowding, claims for the other tenants.
    */
-  async #exchange(withOthers = false): Promise<Claimed | null> {
+  async #settleAndClaim(withOthers = false): Promise<Claimed | null> {
     this.#settling.begin()
     try {
       const claimed = await this.#claim(this.#admission.claimForAll())
@@ -261,7 +270,7 @@ export class Engine {
         this.#nextWakeAt = claimed.nextWakeAt
         this.#pool.accept(claimed.timers)
       }
-      // Never beside the other claim: each must know what the other has in flight.
+      // After the first claim, not beside it: this one must skip what the first has put in flight.
       if (withOthers) await this.#claimForOthers()
       return claimed
     } finally {
@@ -269,7 +278,7 @@ export class Engine {
     }
   }
 
-  /** Waits until everything is settled that has ended by now. */
+  /** Settles everything that has ended by now. */
   async #settle(): Promise<void> {
     await this.#settling.end()
     this.#settling.begin()
@@ -289,32 +298,30 @@ export class Engine {
     if (plan === null || leases.length === 0) return null
     const context = this.#options.context()
     const { clock, store, observer } = this.#options
-    // From the first decision on: the settle that shares its transaction has just used up as much.
+    // Measured from the first decision, because a settle in the same transaction comes first and may take as long.
     let startedAt: number | null = null
     const claim = this.#inFlight.claimStarted()
     this.#isClaiming = true
-    // By occurrence: a store that has to start over, or to look up more, decides again, and the last decision counts.
+    // By occurrence: a store that starts over, or reads more, asks for the decision again. The last one counts.
     const written = new Map<string, WrittenByClaim>()
     let claimed: Claimed
     try {
-      claimed = await watched(
-        observer,
-        'claim',
-        store.claim(leases, {
-          context,
-          limit: plan.limit,
-          ...plan.skips,
-          inFlight: this.#inFlight,
-          triage: (found) => {
-            startedAt ??= clock.monotonic()
-            return this.#triage(found, context, plan, written)
-          },
-          isLong: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
-        }),
-      )
+      claimed = await store.claim(leases, {
+        context,
+        limit: plan.limit,
+        ...plan.skips,
+        inFlight: this.#inFlight,
+        triage: (found) => {
+          startedAt ??= clock.monotonic()
+          return this.#triage(found, context, plan, written)
+        },
+        isLong: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
+      })
+    } catch (thrown) {
+      reportFailure(observer, 'claim', thrown)
     } finally {
       this.#inFlight.claimEnded(claim)
-      // Also after an error: the answer may be lost, and the claim committed.
+      // Also after an error: the claim may be committed although its answer was lost.
       if (written.size > 0) this.#options.onLogged([...written.values()].map(({ found }) => found.alarm))
     }
     for (const lease of claimed.lost) this.#leases.lose(lease)
@@ -355,7 +362,7 @@ export class Engine {
     const { clock, drainMs } = this.#options
     this.#pool.releaseQueued(true)
     const deadline = clock.monotonic() + drainMs
-    // By a timer: a settle may have to wait for a transactional handler, and that one for this very stop.
+    // A timer, because the loop below may hang: a settle may wait for a transactional handler that waits for this stop.
     const cancelBound = clock.setTimer(drainMs, () => this.#pool.break('drain'))
     try {
       while (this.#pool.active > 0 || this.#settling.isNeeded) await this.#drainOnce(deadline)
@@ -372,7 +379,7 @@ export class Engine {
       await this.#settle()
     } catch (thrown) {
       this.#options.onError(thrown)
-      // What cannot be written by then is left to the next owner, which finds it in flight.
+      // What cannot be written by then is left to the next lease holder, which finds it in flight.
       if (clock.monotonic() >= deadline) this.#pool.drain()
       else await this.#sleeper.sleep(clock.now() + ERROR_WAIT_MS_MIN)
     }

@@ -1,28 +1,19 @@
-import type { Context } from '../alarm/index.ts'
-import type { Lease, Store } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
-import { type Observer, watched } from './observer.ts'
+import type { Lease } from '../stores/index.ts'
+import type { EngineOptions } from './engine.ts'
+import { reportFailure } from './observer.ts'
 
 /** What the leases need from their engine. */
-export interface LeasePorts {
-  readonly store: Store
-  readonly clock: Clock
-  /** This process, among those that may own a shard. */
-  readonly process: string
-  readonly pools: readonly string[]
-  readonly observer?: Observer | undefined
-  readonly context: () => Context
+export interface LeasePorts
+  extends Pick<EngineOptions, 'store' | 'clock' | 'process' | 'pools' | 'observer' | 'context' | 'onError'> {
   /** Another process has a shard now: its deliveries here are broken off. */
   readonly onLost: (lease: Lease) => void
   /** A heartbeat was answered: shards were gained, or lapsed leases renewed. */
-  readonly onRenewed: (renewed: Renewed) => Promise<void>
-  readonly onError: (thrown: unknown) => void
+  readonly onRenewed: (renewed: { readonly gained: boolean; readonly lapsed: boolean }) => Promise<void>
 }
 
-/** What a heartbeat has changed. */
-export interface Renewed {
-  readonly gained: boolean
-  readonly lapsed: boolean
+/** Whether it is the same lease, whenever it was renewed. */
+export function isSameLease(a: Lease, b: Lease): boolean {
+  return a.shard === b.shard && a.epoch === b.epoch
 }
 
 /** The shards this process owns, and the heartbeat that keeps them (promise: fenced). */
@@ -48,13 +39,13 @@ export class Leases {
 
   /** Checked immediately before each start. A lease that ran out may still be renewed (`wait`), a lost one may not. */
   mayStart(lease: Lease): 'yes' | 'wait' | 'lost' {
-    const leased = this.#leases.find((each) => each.shard === lease.shard)
-    if (leased === undefined || leased.epoch !== lease.epoch) return 'lost'
+    const leased = this.#leases.find((each) => isSameLease(each, lease))
+    if (leased === undefined) return 'lost'
     return this.#ports.clock.monotonic() < leased.until ? 'yes' : 'wait'
   }
 
   lose(lease: Lease): void {
-    this.#leases = this.#leases.filter((each) => each.shard !== lease.shard || each.epoch !== lease.epoch)
+    this.#leases = this.#leases.filter((each) => !isSameLease(each, lease))
     this.#ports.onLost(lease)
   }
 
@@ -91,11 +82,11 @@ export class Leases {
     const { store, process, pools, observer, context, onRenewed, onError } = this.#ports
     try {
       const lapsed = this.#leases.some((lease) => this.mayStart(lease) !== 'yes')
-      const leases = await watched(observer, 'heartbeat', store.heartbeat(process, pools, context()))
-      const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
-        list.some((each) => each.shard === shard && each.epoch === epoch)
-      const lost = this.#leases.filter((was) => !isIn(leases, was))
-      const gained = leases.some((is) => !isIn(this.#leases, is))
+      const leases = await store
+        .heartbeat(process, pools, context())
+        .catch((thrown: unknown) => reportFailure(observer, 'heartbeat', thrown))
+      const lost = this.#leases.filter((was) => !leases.some((is) => isSameLease(was, is)))
+      const gained = leases.some((is) => !this.#leases.some((was) => isSameLease(was, is)))
       for (const lease of lost) this.lose(lease)
       this.#leases = leases
       await onRenewed({ gained, lapsed })

@@ -1,6 +1,6 @@
 import { type Change, type EventDraft, isFire, lateness } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { DueTimer, Lease, Settlement } from '../stores/index.ts'
+import type { DueTimer, Settlement } from '../stores/index.ts'
 
 /** One attempt at delivering an occurrence, as it was written. */
 export interface ObservedAttempt {
@@ -50,17 +50,14 @@ export const WATCHED_CALLS = [
   'review',
 ] as const
 
-/** Reports a call of the store if it fails; answers the same promise. */
-export function watched<T>(
+/** Reports a call of the store that has failed, and fails as it did. */
+export function reportFailure(
   observer: Observer | undefined,
   call: (typeof WATCHED_CALLS)[number],
-  answer: Promise<T>,
-): Promise<T> {
-  if (observer !== undefined)
-    answer.catch((thrown: unknown) => {
-      if (isStoreFailure(thrown)) observer.storeFailed(call)
-    })
-  return answer
+  thrown: unknown,
+): never {
+  if (isStoreFailure(thrown)) observer?.storeFailed(call)
+  throw thrown
 }
 
 /** A refusal is an answer, and no failure of the store. */
@@ -89,16 +86,9 @@ export function observeClaim(observer: Observer, written: readonly WrittenByClai
   if (attempts.length > 0) observer.attempted(attempts)
 }
 
-/** Reports what a settle wrote; the settlements of lost leases were void. */
-export function observeSettle(
-  observer: Observer,
-  settlements: readonly Settlement[],
-  lost: readonly Lease[],
-): void {
-  const valid = settlements.filter(
-    ({ lease }) => !lost.some(({ shard, epoch }) => shard === lease.shard && epoch === lease.epoch),
-  )
-  if (valid.length > 0) observer.attempted(valid.map(attemptOf))
+/** Reports what a settle wrote. */
+export function observeSettle(observer: Observer, settlements: readonly Settlement[]): void {
+  if (settlements.length > 0) observer.attempted(settlements.map(attemptOf))
 }
 
 /** A fire whose target is the log: written by the claim itself. */
@@ -113,20 +103,9 @@ function attemptOf({ alarm, timer, delivery }: Settlement): ObservedAttempt {
   if (delivery.kind === 'released' || delivery.kind === 'lost')
     return { target, outcome: 'released', attempt, latenessMs: null, durationMs: 0 }
   const { firedAt, endedAt } = delivery
-  const isFirst = timer.attempt === 0 && timer.waiting === null
-  return {
-    target,
-    outcome: outcomeOf(delivery, attempt < alarm.maxFailures),
-    attempt,
-    latenessMs: isFirst ? lateness(alarm, timer, firedAt) : null,
-    durationMs: endedAt - firedAt,
-  }
-}
-
-function outcomeOf(
-  delivery: Extract<Settlement['delivery'], { kind: 'delivered' | 'failed' }>,
-  hasMore: boolean,
-): ObservedAttempt['outcome'] {
-  if (delivery.kind === 'delivered') return 'delivered'
-  return hasMore && delivery.final !== true && delivery.gone !== true ? 'retry' : 'failed'
+  const latenessMs = timer.attempt === 0 && timer.waiting === null ? lateness(alarm, timer, firedAt) : null
+  const times = { attempt, latenessMs, durationMs: endedAt - firedAt }
+  if (delivery.kind === 'delivered') return { target, outcome: 'delivered', ...times }
+  const isOver = attempt >= alarm.maxFailures || delivery.final === true || delivery.gone === true
+  return { target, outcome: isOver ? 'failed' : 'retry', ...times }
 }

@@ -1,18 +1,15 @@
-import type { Context, Scope } from '../alarm/index.ts'
-import type { Lease, Store } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
-import { type DeliveryPool, type Ended, settlementsOf } from './delivery-pool.ts'
+import type { Scope } from '../alarm/index.ts'
+import type { Lease } from '../stores/index.ts'
+import type { DeliveryPool, Ended } from './delivery-pool.ts'
+import type { EngineOptions } from './engine.ts'
 import type { InFlightSet } from './in-flight-set.ts'
-import { type Observer, observeSettle, watched } from './observer.ts'
+import { isSameLease } from './leases.ts'
+import { observeSettle, reportFailure } from './observer.ts'
 
 /** What settling needs from its engine. */
-export interface SettlingPorts {
-  readonly store: Store
-  readonly clock: Clock
+export interface SettlingPorts extends Pick<EngineOptions, 'store' | 'clock' | 'observer' | 'context'> {
   readonly pool: DeliveryPool
   readonly inFlight: InFlightSet
-  readonly observer?: Observer | undefined
-  readonly context: () => Context
   /** A settle has found that a lease is lost. */
   readonly onLost: (lease: Lease) => void
   /** How many more were delivered, and whose logs have grown; null where others' may have grown as well. */
@@ -69,19 +66,23 @@ export class Settling {
   async #settle(): Promise<void> {
     const { store, clock, pool, inFlight, observer, context, onLost, onSettled } = this.#ports
     const { ended, finished } = pool.drain()
-    const settlements = settlementsOf(ended)
+    const settlements = ended.flatMap(({ claimed, delivery }) =>
+      delivery === null ? [] : { ...claimed, delivery },
+    )
     const startedAt = clock.monotonic()
     let lost: readonly Lease[]
     try {
-      ;({ lost } = await watched(observer, 'settle', store.settle(settlements, finished, context())))
+      ;({ lost } = await store.settle(settlements, finished, context()))
     } catch (thrown) {
       pool.restore(ended, finished)
-      throw thrown
+      reportFailure(observer, 'settle', thrown)
     }
     for (const lease of lost) onLost(lease)
     if (observer !== undefined) {
       observer.settled(clock.monotonic() - startedAt)
-      observeSettle(observer, settlements, lost)
+      // The settlements of lost leases were void.
+      const valid = settlements.filter(({ lease }) => !lost.some((each) => isSameLease(each, lease)))
+      observeSettle(observer, valid)
     }
     let delivered = 0
     for (const { claimed, delivery } of ended) {

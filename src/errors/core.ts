@@ -1,22 +1,12 @@
 /**
  * Errors for what browsers load: the client, and what it shares with the library. Only the texts of reasons that these throw
- * are loaded (10 kB instead of 45 kB); an error from the server brings its text with it.
+ * are loaded (8 kB instead of 38 kB); an error from the server brings its text with it.
  */
 import { loadReasons } from './reason.ts'
-import { CLIENT_REASONS, JSON_REASONS } from './reasons/client.ts'
-import { FIELD_REASONS } from './reasons/fields.ts'
-import { INSTANT_REASONS } from './reasons/instants.ts'
+import { CORE_REASONS } from './reasons/core.ts'
 
-export { closest } from './closest.ts'
 export { type ErrorCode, isErrorCode } from './reason.ts'
-export { display, errorText, WakefulError } from './wakeful-error.ts'
-export { fromWire, type WireError } from './wire.ts'
-export { type ErrorData, libraryField } from './words.ts'
+export { closest, display, errorText, WakefulError } from './wakeful-error.ts'
+export { type ErrorData, fromWire, libraryField, type WireError } from './words.ts'
 
-/** The reasons that the client loads. */
-export const CORE_REASONS = loadReasons({
-  ...FIELD_REASONS,
-  ...INSTANT_REASONS,
-  ...JSON_REASONS,
-  ...CLIENT_REASONS,
-})
+loadReasons(CORE_REASONS)

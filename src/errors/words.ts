@@ -1,10 +1,10 @@
-import { type Params, reasonOf } from './reason.ts'
+import { FIELD_PARAMS, type Params, reasonOf } from './reason.ts'
 
 /** Where a message is read: each interface has its own names for the same fields. */
-export type Interface = 'library' | 'wire' | 'cli' | 'mcp'
+export const INTERFACES = ['library', 'wire', 'cli', 'mcp'] as const
 
-/** Every interface a message can be rendered for. */
-export const INTERFACES: readonly Interface[] = ['library', 'wire', 'cli', 'mcp']
+/** One of the interfaces a message can be rendered for. */
+export type Interface = (typeof INTERFACES)[number]
 
 /** How an interface says things: what a template is rendered with. */
 export interface Words {
@@ -21,12 +21,7 @@ export interface Words {
   option(field: string, value: string): string
 }
 
-const PART: Readonly<Record<Interface, string>> = {
-  library: 'option',
-  wire: 'field',
-  cli: 'flag',
-  mcp: 'argument',
-}
+const PART = { library: 'option', wire: 'field', cli: 'flag', mcp: 'argument' }
 
 /** Fields whose wire name is not the library's name in snake_case. */
 const WIRE_NAMES: Readonly<Record<string, string>> = {
@@ -101,9 +96,9 @@ function nameIn(where: Interface, field: string): string {
 
 function optionIn(where: Interface, field: string, value: string): string {
   if (where === 'cli') return field === 'at' ? `'${value}'` : `${flagOf(field)} '${value}'`
-  return where === 'library'
-    ? `{ ${field.split('.').join(': { ')}: '${value}' }${' }'.repeat(field.split('.').length - 1)}`
-    : `{ "${wireField(field).split('.').join('": { "')}": "${value}" }${' }'.repeat(field.split('.').length - 1)}`
+  const quote = (text: string) => (where === 'library' ? `'${text}'` : `"${text}"`)
+  const names = where === 'library' ? field.split('.') : wireField(field).split('.').map(quote)
+  return names.reduceRight((inner, name) => `{ ${name}: ${inner} }`, quote(value))
 }
 
 function flagOf(field: string): string {
@@ -131,4 +126,37 @@ function snake(name: string): string {
 
 function camel(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** An error as a problem document has it: fields have their wire names, also those that parameters name. */
+export type WireError = Pick<ErrorData, 'reason' | 'params' | 'field'>
+
+/** An error's data as the wire has it. */
+export function toWire({ reason, params, field }: ErrorData): WireError {
+  return {
+    reason,
+    params: renamed(params, wireField),
+    ...(field !== undefined && { field: wireField(field) }),
+  }
+}
+
+/** An error's data read from the wire; null where it is not such data. */
+export function fromWire(input: unknown): WireError | null {
+  const { reason, params, field } = (input ?? {}) as Record<string, unknown>
+  if (typeof reason !== 'string' || typeof params !== 'object' || params === null) return null
+  return {
+    reason,
+    params: renamed(params as Params, libraryField),
+    ...(typeof field === 'string' && field !== '' && { field: libraryField(field) }),
+  }
+}
+
+function renamed(params: Params, rename: (field: string) => string): Params {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      if (!FIELD_PARAMS.has(name)) return [name, value]
+      if (typeof value === 'string') return [name, rename(value)]
+      return [name, Array.isArray(value) ? value.map((each) => rename(String(each))) : value]
+    }),
+  )
 }

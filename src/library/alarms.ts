@@ -5,7 +5,6 @@ import {
   amend,
   assertCurrent,
   assertText,
-  type BuildContext,
   buildAlarm,
   type CancelOutcome,
   type Change,
@@ -25,17 +24,10 @@ import {
   skipNext,
   viewOf,
 } from '../alarm/index.ts'
-import { watched } from '../engine/index.ts'
+import { reportFailure } from '../engine/index.ts'
 import { inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
-import {
-  type CalendarLookup,
-  parseInstant,
-  resolveReschedule,
-  resolveWhen,
-  type When,
-  Yielder,
-} from '../time/index.ts'
+import { parseInstant, resolveReschedule, resolveWhen, type When, Yielder } from '../time/index.ts'
 import type {
   Alarms,
   DefaultTarget,
@@ -58,16 +50,26 @@ import { notFound, ScopedReads } from './reads.ts'
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
-const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
-const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const ITEM_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const OCCURRENCE = { occurrenceId: true } as const
 const SET_ATTEMPTS_MAX = 3
-/** Bulk edits are done in chunks, so that others get their turn at the write lock. */
+/** Bulk edits are done in chunks, so that other calls get the write lock in between. */
 const BULK_CHUNK = 500
-/** Items of a batch that are resolved before others get a turn. */
-const READ_PER_TURN = 20
+/** How many items of a batch are resolved before other work gets a turn. */
+const RESOLVED_PER_TURN = 20
 
-/** What an alarm is built with. */
-type SetContext = BuildContext & { readonly calendars: CalendarLookup }
+type Decision = (snapshot: Snapshot, context: Context) => Change
+type Decided<A> = ReturnType<Decide<A>>
+
+interface EditOptions extends TxOptions {
+  /** The version that the caller has seen. */
+  readonly seen?: number | undefined
+}
+
+interface CancelOptions extends EditOptions {
+  /** Which alarms to cancel, of those that were selected. */
+  readonly mayCancel?: (snapshot: Snapshot) => boolean
+}
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
@@ -76,13 +78,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.buildContext)
+    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const [answer] = await this.#store([{ when, ...rest }], tx)
-    return this.#wasSet(answer!)
+    const [answer] = await this.#storeItems([{ when, ...rest }], tx)
+    return this.#setViewOf(answer!)
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
@@ -92,33 +94,34 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       throw new WakefulError('batch.too_large', { count: items.length, max: batchMax })
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
-      ofItem(at, () => checked<SetManyItem>('setMany', item, SET_MANY_ITEM))
-    const answers = await this.#store(items, tx, ofItem)
-    return answers.map((answer) => this.#wasSet(answer))
+      ofItem(at, () => checked<SetManyItem>('setMany', item, ITEM_FIELDS))
+    const answers = await this.#storeItems(items, tx, ofItem)
+    return answers.map((answer) => this.#setViewOf(answer))
   }
 
   reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
     return this.#edit('reschedule', id, seen, (snapshot, context) =>
-      this.#moved(snapshot, when, timezone, {}, context),
+      this.#reschedule(snapshot, when, timezone, {}, context),
     )
   }
 
   edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
-    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
+    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     return this.#edit('edit', id, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.library.buildContext)
+      const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
       return when === undefined
         ? amend(snapshot, edited, context)
-        : this.#moved(snapshot, when, timezone, edited, context)
+        : this.#reschedule(snapshot, when, timezone, edited, context)
     })
   }
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
-    const [edited] = await this.#cancelWhich({ id: checkedName('id', id) }, tx, seenAt(rest))
+    const seen = seenAt(rest)
+    const [edited] = (await this.#cancelWhich({ id: checkedName('id', id) }, { tx, seen })).results
     if (edited === undefined) throw notFound(id)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
@@ -128,7 +131,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const outcomes = new Map<string, CancelOutcome>()
     for (let i = 0; i < ids.length; i += BULK_CHUNK) {
       const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => checkedName('id', id))
-      for (const { answer, snapshot } of await this.#cancelWhich({ ids: chunk }))
+      for (const { answer, snapshot } of (await this.#cancelWhich({ ids: chunk })).results)
         outcomes.set(snapshot.alarm.id, answer)
     }
     return ids.map((id) => ({ id, outcome: outcomes.get(id) ?? 'not_found' }))
@@ -137,49 +140,27 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   async removeSubject(subject: string, options: TxOptions = {}) {
     checkedName('subject', subject)
     const { tx } = checked<TxOptions>('removeSubject', options, TX)
-    return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, ...after }), tx)
+    return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, after }), { tx })
   }
 
-  /** An alarm that was delivered and awaits its report is not pending any more. */
+  /** Leaves out alarms that were delivered and await their report: they are not pending any more. */
   reset() {
-    const isPending = (snapshot: Snapshot) => viewOf(snapshot).status !== 'fired'
-    return this.#cancelAll((after) => ({ pending: true, limit: BULK_CHUNK, ...after }), undefined, isPending)
+    const mayCancel = (snapshot: Snapshot) => viewOf(snapshot).status !== 'fired'
+    return this.#cancelAll((after) => ({ pending: true, limit: BULK_CHUNK, after }), { mayCancel })
   }
 
-  pause(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('pause', id, options, pause)
-  }
-
-  resume(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('resume', id, options, resume)
-  }
-
-  skipNext(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('skipNext', id, options, skipNext)
-  }
-
-  fireNow(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('fireNow', id, options, fireNow)
-  }
-
-  retry(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('retry', id, options, retry)
-  }
+  readonly pause = this.#action('pause', pause)
+  readonly resume = this.#action('resume', resume)
+  readonly skipNext = this.#action('skipNext', skipNext)
+  readonly fireNow = this.#action('fireNow', fireNow)
+  readonly retry = this.#action('retry', retry)
 
   complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    checked<typeof options>('complete', options, { occurrenceId: true })
-    const text = assertText('result', result, this.library.limits.messageBytesMax)
-    return this.#edit('complete', id, {}, (snapshot, context) =>
-      report(snapshot, { ok: true, text, ...options }, context),
-    )
+    return this.#report('complete', id, ['result', result], options)
   }
 
   fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    checked<typeof options>('fail', options, { occurrenceId: true })
-    const text = assertText('reason', reason, this.library.limits.messageBytesMax)
-    return this.#edit('fail', id, {}, (snapshot, context) =>
-      report(snapshot, { ok: false, text, ...options }, context),
-    )
+    return this.#report('fail', id, ['reason', reason], options)
   }
 
   async append(event: OwnEventInput): Promise<EventView> {
@@ -189,43 +170,44 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return eventView(appended)
   }
 
-  /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
-  async #store(
-    asked: readonly SetManyItem[],
+  /** Resolves items and writes them. Tries again if a calendar is not known here yet, or was edited in between. */
+  async #storeItems(
+    withoutDefaults: readonly SetManyItem[],
     tx: unknown,
-    which = <T>(_at: number, work: () => T) => work(),
+    withIndex = <T>(_at: number, work: () => T) => work(),
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
-    const items = await this.#addressed(asked)
+    const items = await this.#withDefaultTarget(withoutDefaults)
     for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
-        const build = { ...this.library.buildContext, calendars: this.calendars.lookup }
-        const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, build))
-        // Inside the caller's own transaction there are no pauses: it has a lock that other calls of this process may wait for.
-        const isLong = items.length > 1 && tx === undefined
-        const requests = isLong ? await this.#inTurns(items, read) : items.map(read)
-        const answers = await watched(observer, 'set', store.set(requests, context, tx))
+        const read = (item: SetManyItem, at: number) => withIndex(at, () => this.#request(item, context))
+        // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
+        const mayPause = items.length > 1 && tx === undefined
+        const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
+        const answers = await store
+          .set(requests, context, tx)
+          .catch((thrown: unknown) => reportFailure(observer, 'set', thrown))
         if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
         return answers
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
-        const mayBeOld = (code === 'invalid_rule' && attempt === 1) || code === 'conflict'
-        if (!mayBeOld || attempt >= SET_ATTEMPTS_MAX) throw thrown
+        const isCacheStale = (code === 'invalid_rule' && attempt === 1) || code === 'conflict'
+        if (!isCacheStale || attempt >= SET_ATTEMPTS_MAX) throw thrown
       }
       await store.readCalendars()
     }
   }
 
   /** Items without a target get their owner's default, if there is one. */
-  async #addressed(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
+  async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
     if ((await this.library.defaultTargets.find(this.scope)) === null) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
-  async #inTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const yielder = new Yielder(this.library.clock, READ_PER_TURN)
+  async #requestsInTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
+    const yielder = new Yielder(this.library.clock, RESOLVED_PER_TURN)
     const requests: SetRequest[] = []
     for (const [at, item] of items.entries()) {
       if (at > 0) await yielder.afterItem()
@@ -234,16 +216,20 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return requests
   }
 
-  #request({ when, timezone, ...options }: SetManyItem, { now }: Context, build: SetContext): SetRequest {
-    const zone = timezone ?? this.library.timezone
-    const resolved = resolveWhen(when, { now, timezone: zone, calendars: build.calendars })
+  #request({ when, timezone, ...options }: SetManyItem, { now, newId }: Context): SetRequest {
+    const calendars = this.calendars.lookup
+    const resolved = resolveWhen(when, { now, timezone: timezone ?? this.library.timezone, calendars })
     const chosen = { createdVia: this.library.createdVia, ...options }
-    const alarm = buildAlarm(this.scope, resolved, chosen, now, build)
+    const alarm = buildAlarm(this.scope, resolved, chosen, now, {
+      ...this.library.fieldContext,
+      newId,
+      calendars,
+    })
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
-  #moved(
+  #reschedule(
     snapshot: Snapshot,
     when: When,
     zone: string | undefined,
@@ -252,82 +238,92 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Change {
     const timezone = zone ?? snapshot.alarm.rule.timezone
     const calendars = this.calendars.lookup
-    const at = { now: context.now, timezone, calendars }
-    const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
-    const { rule, first, nominal, notes } = resolveReschedule(snapshot.alarm.rule, when, at, gone - 1)
+    const whenContext = { now: context.now, timezone, calendars }
+    const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
+    const before = snapshot.alarm.rule
+    const { rule, first, nominal, notes } = resolveReschedule(before, when, whenContext, nextTick - 1)
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 
-  async #edit(
-    call: string,
-    id: string,
-    options: SeenOptions,
-    decide: (snapshot: Snapshot, context: Context) => Change,
-  ): Promise<AlarmView> {
-    const context = this.library.context()
+  #action(call: string, decide: Decision) {
+    return (id: string, options: SeenOptions = {}) => this.#edit(call, id, options, decide)
+  }
+
+  async #edit(call: string, id: string, options: SeenOptions, decide: Decision): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
-    const which = { id: checkedName('id', id) }
-    const checkAndDecide: Decide<null> = (snapshot) => {
-      assertCurrent(snapshot.alarm, seen)
-      return { change: decide(snapshot, context), answer: null }
-    }
-    const [edited] = (await this.#editStored(which, checkAndDecide, context)).results
+    const edit = (snapshot: Snapshot, context: Context) => ({
+      change: decide(snapshot, context),
+      answer: null,
+    })
+    const [edited] = (await this.#editStored({ id: checkedName('id', id) }, edit, { seen })).results
     if (edited === undefined) throw notFound(id)
-    this.#changed(edited.snapshot)
+    this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
   }
 
-  async #cancelWhich(which: Selector, tx?: unknown, seen?: number) {
-    const context = this.library.context()
-    const decide = (snapshot: Snapshot) => {
-      assertCurrent(snapshot.alarm, seen)
-      const { change, outcome } = cancel(snapshot, context)
-      return { change, answer: outcome }
-    }
-    const { results } = await this.#editStored(which, decide, context, tx)
-    this.library.logNotifier.notify(this.scope)
-    return results
+  #report(
+    call: 'complete' | 'fail',
+    id: string,
+    [field, value]: readonly [string, string],
+    options: { occurrenceId?: string },
+  ): Promise<AlarmView> {
+    checked<typeof options>(call, options, OCCURRENCE)
+    const text = assertText(field, value, this.library.limits.messageBytesMax)
+    return this.#edit(call, id, {}, (snapshot, context) =>
+      report(snapshot, { ok: call === 'complete', text, ...options }, context),
+    )
   }
 
-  async #cancelAll(
-    which: (after: { after?: Serial }) => Selector,
-    tx?: unknown,
-    fits = (_: Snapshot) => true,
-  ) {
-    const context = this.library.context()
-    const counts = { cancelled: 0, firing: 0, ended: 0 }
-    // Counted from the answers: a store may have to decide twice.
-    const decide: Decide<CancelOutcome | null> = (snapshot) => {
-      if (!fits(snapshot)) return { change: {}, answer: null }
+  async #cancelWhich(which: Selector, { mayCancel = () => true, ...options }: CancelOptions = {}) {
+    const decide = (snapshot: Snapshot, context: Context): Decided<CancelOutcome> => {
+      if (!mayCancel(snapshot)) return { change: {}, answer: 'ended' }
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: outcome }
     }
+    const edited = await this.#editStored(which, decide, options)
+    this.library.logNotifier.notify(this.scope)
+    return edited
+  }
+
+  async #cancelAll(which: (after: Serial) => Selector, options: CancelOptions) {
+    // Counted from the results, not in `decide`, which a store may call twice.
+    const counts = { cancelled: 0, firing: 0, ended: 0 }
     for (let after: Serial | null = 0; after !== null; ) {
-      const page = which({ after })
-      const { results, next } = await this.#editStored(page, decide, context, tx)
-      for (const { answer } of results) if (answer !== null) counts[answer] += 1
+      const { results, next } = await this.#cancelWhich(which(after), options)
+      for (const { answer } of results) counts[answer] += 1
       after = next
     }
-    this.library.logNotifier.notify(this.scope)
     return { cancelled: counts.cancelled, firing: counts.firing }
   }
 
-  #editStored<A>(which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
+  /** Edits stored alarms, if they have not changed since the caller read them. */
+  #editStored<A>(
+    which: Selector,
+    decide: (snapshot: Snapshot, context: Context) => Decided<A>,
+    { tx, seen }: EditOptions,
+  ) {
     const { store, observer } = this.library
-    return watched(observer, 'edit', store.edit(this.scope, which, decide, context, tx))
+    const context = this.library.context()
+    const decideCurrent: Decide<A> = (snapshot) => {
+      assertCurrent(snapshot.alarm, seen)
+      return decide(snapshot, context)
+    }
+    return store
+      .edit(this.scope, which, decideCurrent, context, tx)
+      .catch((thrown: unknown) => reportFailure(observer, 'edit', thrown))
   }
 
-  #wasSet({ outcome, snapshot }: SetResult): SetView {
+  #setViewOf({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
-    // A new alarm has no event in the log yet, so no reader is woken.
+    // A new alarm has no event in the log yet, so readers are not notified.
     if (outcome === 'created') this.#hint(snapshot)
-    else this.#changed(snapshot)
+    else this.#notifyChange(snapshot)
     return outcome === 'replaced' ? { ...view, replaced: true } : view
   }
 
-  #changed(snapshot: Snapshot): void {
+  #notifyChange(snapshot: Snapshot): void {
     this.#hint(snapshot)
     this.library.logNotifier.notify(this.scope)
   }
@@ -342,9 +338,6 @@ function seenAt({ updatedAt }: SeenOptions): number | undefined {
   if (updatedAt === undefined) return undefined
   if (updatedAt instanceof Date || typeof updatedAt === 'string')
     return inField('updatedAt', () => parseInstant(updatedAt))
-  throw new WakefulError(
-    'field.invalid',
-    { expected: 'a Date or an ISO string', value: typeof updatedAt },
-    { field: 'updatedAt' },
-  )
+  const params = { expected: 'a Date or an ISO string', value: typeof updatedAt }
+  throw new WakefulError('field.invalid', params, { field: 'updatedAt' })
 }

@@ -16,32 +16,32 @@ import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
 import type { Readings } from './readings.ts'
 
-/** What `set` takes beside the *when*. */
+/** The options of `set`. */
 export interface SetCallOptions extends SetOptions {
-  /** The zone plain language and rules are read in. */
+  /** The time zone of plain language and rules. */
   readonly timezone?: string
-  /** The caller's own open transaction (a `node:sqlite` handle): done in it, or not at all. */
+  /** Your open transaction (a `node:sqlite` handle). The call becomes part of it, and is rolled back with it. */
   readonly tx?: unknown
 }
 
-/** Options of a call that can be made in the caller's own transaction. */
+/** Options of a call that can be part of your transaction. */
 export interface TxOptions {
   readonly tx?: unknown
 }
 
-/** An alarm that was set: whether its idempotency key was known (nothing changed), or its key (it was set again). */
+/** The result of a set: `deduped` if its idempotency key was known (nothing changed), `replaced` if its key was. */
 export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
 
-/** What an edit may change: the alarm's options, and when it fires. */
+/** What an edit can change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
-  /** Another time: the alarm starts afresh, as with `reschedule`. */
+  /** A new time. The alarm starts over, as with `reschedule`. */
   readonly when?: When
   readonly timezone?: string
 }
 
-/** An event of the caller's own, to be appended to the log. */
+/** An event that you append to the log. */
 export interface OwnEventInput {
-  /** A dotted name of the caller's own, such as `order.paid`. */
+  /** A name with a dot, such as `order.paid`. */
   readonly type: string
   readonly subject?: string
   readonly correlationId?: string
@@ -49,12 +49,12 @@ export interface OwnEventInput {
   readonly data?: unknown
 }
 
-/** One of many to set. */
+/** One item of `setMany`. */
 export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
 
 /** The version that an edit is based on. */
 export interface SeenOptions {
-  /** The `updatedAt` the caller saw: the edit is refused (`conflict`) when it is no longer the newest. */
+  /** The `updatedAt` that you have read. The edit is refused (`conflict`) if the alarm has changed since. */
   readonly updatedAt?: Date | string
 }
 
@@ -64,44 +64,44 @@ export interface ListOptions extends FieldFilters {
   readonly target?: string
   /** Words to search for in label, message, key and subject. */
   readonly q?: string
-  /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
+  /** An instant, seconds since 1970 as a string, or a duration before now. */
   readonly since?: When
-  /** `due`: only what has an instant to come, the next first. Neither what is paused nor what has ended has one. */
+  /** `newest` first (the default), or `due`: next to fire first, without alarms that are paused or have ended. */
   readonly order?: 'newest' | 'due'
   readonly limit?: number
   readonly cursor?: string
 }
 
-/** Which alarms' history: the filters of seed 001 under the contract's names. */
+/** The filters of `history`. */
 export interface HistoryOptions {
   readonly status?: HistoryStatus
   readonly target?: string
   /** Another name for `target`. */
   readonly process?: string
-  /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
+  /** An instant, seconds since 1970 as a string, or a duration before now. */
   readonly since?: When
   readonly limit?: number
 }
 
-/** Which page of the history. */
+/** The filters of `historyPage`. */
 export type HistoryPageOptions = HistoryOptions & { readonly cursor?: string }
 
-/** Which page of the failed alarms. */
+/** The options of `failedPage`. */
 export interface FailedPageOptions {
   readonly limit?: number
   readonly cursor?: string
 }
 
 /**
- * A page of a list: it ends early at about 4 MiB of content, so only a `nextCursor` of null means that there is no
- * more.
+ * A page of a list. It may have fewer items than its limit, because it ends at about 4 MiB: only a `nextCursor` of null
+ * means that it is the last.
  */
 export interface ListPage {
   readonly items: readonly AlarmView[]
   readonly nextCursor: string | null
 }
 
-/** The figures, under seed 001's names. */
+/** How many alarms there are, by outcome. */
 export interface StatsView {
   readonly total: number
   readonly pending: number
@@ -127,21 +127,21 @@ export interface EventView {
   readonly correlationId: string | null
   readonly at: Date
   readonly data: Readonly<Record<string, unknown>>
-  /** The data as JSON text, byte for byte: parsing loses digits beyond 2^53. */
+  /** The data as JSON text, byte for byte. Use it for numbers beyond 2^53, which lose digits in `data`. */
   readonly dataJson: string
 }
 
 /** How to read the log. */
 export interface EventsOptions {
-  /** Start after this place: a cursor, or `newest` for what is appended from now on. From the beginning by default. */
+  /** Start after this cursor, or at the end of the log (`newest`). The default is the beginning. */
   readonly after?: string
-  /** Go on with what is appended later, until the signal or `break`. */
+  /** Continue with events that are appended later, until you abort the signal or `break`. */
   readonly follow?: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal
 }
 
-/** The result of plain language: an instant, or a rule. */
+/** What plain language means: an instant, or a rule. */
 export interface ParsedView {
   readonly instant?: Date
   readonly rule?: Rule
@@ -158,9 +158,9 @@ export interface TickResult {
 /** The process that runs a pool's clock, and what is pending there. */
 export interface ClockState {
   readonly pool: string
-  /** The process that runs it; null where none does. */
+  /** The process that runs it; null if none does. */
   readonly owner: string | null
-  /** How often the clock has changed its owner. */
+  /** How often another process has taken over. */
   readonly epoch: number
   readonly pending: number
   readonly nextWakeAt: Date | null
@@ -169,13 +169,13 @@ export interface ClockState {
 /** A holiday calendar, as users see it. */
 export interface CalendarView {
   readonly name: string
-  /** The days off, each with what it is called. */
+  /** The days off, each with its name. */
   readonly dates: Readonly<Record<string, string>>
-  /** Weekdays that are off as well: 1 is Monday. */
+  /** Weekdays that are off, too; 1 is Monday. */
   readonly weekend: readonly number[]
 }
 
-/** A calendar that was put: how many pending alarms moved by it, and what may surprise. */
+/** A calendar that was put, the number of pending alarms that moved, and notes about surprising dates. */
 export type PutCalendar = CalendarView & { moved: number; notes: string[] }
 
 /** A tenant's holiday calendars, which its alarms name in `exclude`. */
@@ -185,36 +185,36 @@ export interface Calendars {
    * moved.
    */
   put(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** Adds days to one, or makes it where there is none. */
+  /** Adds days to a calendar; creates it if there is none. */
   add(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** The calendar, or null where there is none. */
+  /** The calendar, or null if there is none. */
   get(name: string): Promise<CalendarView | null>
   list(): Promise<CalendarView[]>
-  /** Whether there was one; refused (`conflict`) while a live alarm names it. */
+  /** Deletes a calendar; returns whether there was one. Refused (`conflict`) while a live alarm names it. */
   remove(name: string): Promise<boolean>
 }
 
-/** How to take wakes out of an inbox. */
+/** How to fetch wakes from an inbox. */
 export interface TakeOptions {
-  /** How long to wait for one where there is none ('0s', at most '60s'). */
+  /** How long to wait if the inbox is empty (default '0s', at most '60s'). */
   readonly wait?: string
-  /** How long they are yours: what is not acknowledged by then comes again ('60s', at most '1h'). */
+  /** How long nobody else gets them. Unacknowledged wakes come again after it (default '60s', at most '1h'). */
   readonly hold?: string
-  /** How many at most (10, up to 100). */
+  /** The maximum number of wakes (default 10, at most 100). */
   readonly limit?: number
   readonly signal?: AbortSignal
 }
 
-/** A wake that lay in an inbox. */
+/** A wake from an inbox. */
 export interface WakeView {
   readonly occurrenceId: string
   readonly alarmId: string
   readonly arrivedAt: Date
-  /** How often it was handed out, this time included. */
+  /** How often it was fetched, including this time. */
   readonly tries: number
-  /** The wake's body, as a webhook would have got it. */
+  /** The body, the same as that of a webhook. */
   readonly body: Readonly<Record<string, unknown>>
-  /** The same as JSON text, byte for byte. */
+  /** The body as JSON text, byte for byte. */
   readonly bodyJson: string
 }
 
@@ -222,59 +222,59 @@ export interface WakeView {
 export interface WakeReport {
   readonly complete?: string
   readonly fail?: string
-  /** `tries` of the wake. If the wake was handed out again since, the call is refused (`not_found`). */
+  /** The `tries` of the wake. If it was fetched again since, the call is refused (`not_found`). */
   readonly tries?: number
 }
 
 /** The wakes of alarms with the target `inbox`, for callers without a URL. */
 export interface Inbox {
-  /** The oldest wakes, waiting for one where there is none. */
+  /** Fetches the oldest wakes; waits for one if the inbox is empty. */
   take(options?: TakeOptions): Promise<WakeView[]>
-  /** Takes a wake out of the inbox, with a report where its alarm awaits one. */
+  /** Acknowledges a wake, which removes it; with a report if its alarm awaits one. */
   ack(occurrenceId: string, report?: WakeReport): Promise<void>
 }
 
-/** Where an owner's alarms go that name no target. */
+/** The target of an owner's alarms that name none. */
 export interface DefaultTarget {
   get(): Promise<TargetSpec | null>
   put(target: TargetSpec): Promise<TargetSpec>
-  /** Whether there was one. */
+  /** Removes it; returns whether there was one. */
   remove(): Promise<boolean>
 }
 
-/** What a server needs beside the alarms themselves. */
+/** What a server needs besides the alarms. */
 export interface Operator {
-  /** What runs here, and what waits in the store: for metrics and health. */
+  /** What runs here and what waits in the store, for metrics and health checks. */
   readings(): Promise<Readings>
   /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock
-  /** Keys, tenants' settings and whatever else is kept beside the alarms. */
+  /** API keys, the settings of tenants, and other documents that are stored beside the alarms. */
   readonly documents: Documents
-  /** A tenant's holiday calendars, as they stand. */
+  /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
-  /** Writes what an admin did into the tenant's log. */
+  /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
     act: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
   ): Promise<void>
-  /** How many alarms of a tenant are still to fire, over all its owners. */
+  /** How many alarms of a tenant, over all its owners, are still to fire. */
   pendingOf(tenant: string): Promise<number>
-  /** Whether a set with this idempotency key would be answered with an alarm that is there already. */
+  /** Whether there is an alarm with this idempotency key. */
   isKnown(scope: Scope, idempotencyKey: string): Promise<boolean>
-  /** Stops the clock as `close` does, and leaves the store open: calls and reports are still accepted. */
+  /** Stops firing, as `close` does, but leaves the store open, so that calls and reports are still accepted. */
   drain(): Promise<void>
 }
 
-/** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */
+/** The secret that signs a tenant's webhooks, in the form of the Standard Webhooks libraries (`whsec_…`). */
 export interface TenantSecret {
   readonly secret: string
-  /** The one before, which signs too until `formerUntil`; null where none does. */
+  /** The previous secret, which also signs until `formerUntil`; null if there is none. */
   readonly former: string | null
   readonly formerUntil: Date | null
 }
 
-/** Where tenants' webhook secrets come from: the host's part. */
+/** Reads and rotates the webhook secrets of tenants; the host implements it. */
 export interface TenantSecrets {
   read(tenant: string): Promise<TenantSecret>
   rotate(tenant: string): Promise<TenantSecret>
@@ -282,20 +282,20 @@ export interface TenantSecrets {
 
 /** A tenant's webhooks. */
 export interface Webhooks {
-  /** The secret that receivers verify with. */
+  /** The secret with which receivers verify signatures. */
   secret(): Promise<TenantSecret>
   /**
-   * Makes another one; for 24 hours the former signs too, so that receivers can change over. Each former one has its own
-   * 24 hours; while ten sign, it is refused (`conflict`).
+   * Creates a new secret. The former one also signs for 24 more hours, so that receivers can change over. Refused
+   * (`conflict`) while ten secrets sign.
    */
   rotateSecret(): Promise<TenantSecret>
 }
 
-/** Everything that can be done with one owner's alarms. */
+/** The calls on one owner's alarms. */
 export interface Alarms {
   /** The wakes of alarms with the target `inbox`. */
   readonly inbox: Inbox
-  /** Where alarms go that name no target. */
+  /** The target of alarms that name none. */
   readonly defaultTarget: DefaultTarget
   /** The tenant's webhooks. */
   readonly webhooks: Webhooks
@@ -303,7 +303,7 @@ export interface Alarms {
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
-  /** The alarm, or null where there is none of yours. */
+  /** The alarm, or null if this owner has none with this id. */
   get(id: string): Promise<AlarmView | null>
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
@@ -323,11 +323,11 @@ export interface Alarms {
   retry(id: string, options?: SeenOptions): Promise<AlarmView>
   complete(id: string, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
-  /** Cancels every pending alarm of the caller. */
+  /** Cancels all pending alarms of this owner. */
   reset(): Promise<{ cancelled: number; firing: number }>
-  /** As many as requested, however large they are. */
+  /** Alarms by outcome, newest first: as many as requested, however large they are. */
   history(options?: HistoryOptions): Promise<AlarmView[]>
-  /** The same page by page, each of bounded size. */
+  /** The same in pages of limited size. */
   historyPage(options?: HistoryPageOptions): Promise<ListPage>
   stats(): Promise<StatsView>
   failed(options?: { limit?: number }): Promise<AlarmView[]>
@@ -336,25 +336,25 @@ export interface Alarms {
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
-  /** The end of the log as a cursor: `after` it comes what has not happened yet. */
+  /** The cursor of the end of the log: `events({ after })` with it reads only later events. */
   newest(): Promise<string>
-  /** Appends an event of the caller's own to the log (origin `caught`). */
+  /** Appends your own event to the log (its origin is `caught`). */
   append(event: OwnEventInput): Promise<EventView>
-  /** The alarm as JSON text on the wire, its payload byte for byte. */
+  /** The alarm as JSON text, as the HTTP API returns it, with its payload byte for byte. */
   wire(id: string): Promise<string | null>
 }
 
-/** One owner's alarms, the clock that fires them, and views for other owners. */
+/** One owner's alarms, the engine that fires them, and views for other owners. */
 export interface Wakeful extends Alarms {
-  /** Registers what runs when an alarm with this target fires: returning is success, throwing a failed attempt. */
+  /** Registers the handler of a target. If it returns, the attempt succeeded; if it throws, the attempt failed. */
   handle(name: string, handler: Handler, options?: HandlerOptions): void
-  /** Runs the clock; everything but firing works without it. */
+  /** Starts firing alarms. Everything else works without it. */
   start(): Promise<void>
-  /** Fires what is due now and returns when it has settled: for serverless hosts and tests. */
+  /** Fires what is due now, and resolves when it has settled. For serverless hosts and tests. */
   tick(): Promise<TickResult>
-  /** Stops claiming, lets what is in flight settle (30 s at most), and closes the store. */
+  /** Stops firing, waits up to 30 s for running deliveries, and closes the store. */
   close(): Promise<void>
-  /** A view that can see nothing but this tenant's and owner's alarms. */
+  /** A view of the alarms of this tenant and owner, and of no others. */
   forTenant(tenant: string, owner?: string): Alarms
   /** The process that runs each pool's clock, and what is pending there. */
   ownership(): Promise<ClockState[]>

@@ -1,6 +1,7 @@
 import { WakefulError } from '../error.ts'
 import type { Document, Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
+import { KeyedQueue } from './keyed-queue.ts'
 
 /** How old a copy may be: what is revoked or changed elsewhere takes effect here within a second. */
 export const CACHE_MS_MAX = 500
@@ -27,7 +28,7 @@ export class CachedDocuments<T> {
   readonly #clock: Clock
   readonly #kind: string
   readonly #copies = new Map<string, Copy<T>>()
-  readonly #changing = new Map<string, Promise<void>>()
+  readonly #changes = new KeyedQueue()
 
   constructor(documents: Documents, clock: Clock, kind: string) {
     this.#documents = documents
@@ -51,27 +52,13 @@ export class CachedDocuments<T> {
 
   /** Those of a tenant, or of all, by name. */
   async list(tenant: string | null, after = '', limit = 500): Promise<CachedDocument<T>[]> {
-    return (await this.#documents.listDocuments(this.#kind, tenant, after, limit)).map((each) =>
-      kept<T>(each),
-    )
+    const found = await this.#documents.listDocuments(this.#kind, tenant, after, limit)
+    return found.map((each) => kept<T>(each))
   }
 
   /** Reads the document, applies the change and writes it; if another process was faster, again. */
-  async change(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
-    // One at a time in this process: only other processes can be faster.
-    const mine = (this.#changing.get(name) ?? Promise.resolve()).then(() =>
-      this.#tryChange(name, tenant, change),
-    )
-    const settled = mine.then(
-      () => {},
-      () => {},
-    )
-    this.#changing.set(name, settled)
-    try {
-      return await mine
-    } finally {
-      if (this.#changing.get(name) === settled) this.#changing.delete(name)
-    }
+  change(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
+    return this.#changes.run(name, () => this.#tryChange(name, tenant, change))
   }
 
   async #tryChange(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {

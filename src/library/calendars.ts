@@ -11,9 +11,6 @@ const CALENDARS_MAX = 1_000
 /** What a call makes of the calendar that was there before. */
 type Reading = (before: HolidayCalendar | undefined, now: number) => ReturnType<typeof readCalendar>
 
-/** The last requested edit, by store and tenant. */
-const editsOf = new WeakMap<LibraryContext['store'], Map<string, Promise<unknown>>>()
-
 /** One tenant's holiday calendars: every owner's alarms of the tenant can name them, and no other tenant's. */
 export class TenantCalendars implements Calendars {
   /** Finds calendars for a *when*. */
@@ -24,7 +21,8 @@ export class TenantCalendars implements Calendars {
   constructor(library: LibraryContext, tenant: string) {
     this.#library = library
     this.#tenant = tenant
-    this.lookup = this.#lookup()
+    const find = (name: string) => this.#find(name)
+    this.lookup = Object.defineProperty(find, 'names', { get: () => this.#all().map(({ name }) => name) })
   }
 
   put(name: string, input: CalendarInput): Promise<PutCalendar> {
@@ -46,33 +44,22 @@ export class TenantCalendars implements Calendars {
     })
   }
 
-  /** One edit of a tenant's calendars at a time in this process, so that two that add both count. */
   #write(name: string, read: Reading): Promise<PutCalendar> {
-    const { store } = this.#library
-    const edits = editsOf.get(store) ?? new Map<string, Promise<unknown>>()
-    editsOf.set(store, edits)
-    const edit = (edits.get(this.#tenant) ?? Promise.resolve()).then(() => this.#writeNow(name, read))
-    edits.set(
-      this.#tenant,
-      edit.catch(() => {}),
-    )
-    return edit
-  }
-
-  async #writeNow(name: string, read: Reading): Promise<PutCalendar> {
-    const { store, context, observer } = this.#library
-    await store.readCalendars()
-    const before = this.#find(name)
-    const { calendar, notes } = read(before, context().now)
-    if (before === undefined && store.calendars(this.#tenant).length >= CALENDARS_MAX) {
-      throw new WakefulError('calendar.too_many', { max: CALENDARS_MAX })
-    }
-    const stored = await store.putCalendar(this.#tenant, calendar, context())
-    const edited = { tenant: this.#tenant, name, version: stored.version }
-    const moved = await reviewCalendar({ store, observer, context: () => context() }, edited)
-    this.#library.engine.hint(null)
-    this.#library.logNotifier.notifyTenant(this.#tenant)
-    return { ...viewOf(stored), moved, notes }
+    return this.#library.calendarEdits.run(this.#tenant, async () => {
+      const { store, context } = this.#library
+      await store.readCalendars()
+      const before = this.#find(name)
+      const { calendar, notes } = read(before, context().now)
+      if (before === undefined && this.#all().length >= CALENDARS_MAX) {
+        throw new WakefulError('calendar.too_many', { max: CALENDARS_MAX })
+      }
+      const stored = await store.putCalendar(this.#tenant, calendar, context())
+      const edited = { tenant: this.#tenant, name, version: stored.version }
+      const moved = await reviewCalendar(this.#library, edited)
+      this.#library.engine.hint(null)
+      this.#library.logNotifier.notifyTenant(this.#tenant)
+      return { ...viewOf(stored), moved, notes }
+    })
   }
 
   async get(name: string): Promise<CalendarView | null> {
@@ -81,21 +68,19 @@ export class TenantCalendars implements Calendars {
   }
 
   async list(): Promise<CalendarView[]> {
-    return this.#library.store.calendars(this.#tenant).map(viewOf)
+    return this.#all().map(viewOf)
   }
 
   remove(name: string): Promise<boolean> {
     return this.#library.store.removeCalendar(this.#tenant, name)
   }
 
-  #lookup(): CalendarLookup {
-    const find = (name: string) => this.#find(name)
-    const names = () => this.#library.store.calendars(this.#tenant).map((calendar) => calendar.name)
-    return Object.defineProperty(find, 'names', { get: names })
+  #all(): readonly HolidayCalendar[] {
+    return this.#library.store.calendars(this.#tenant)
   }
 
   #find(name: string): HolidayCalendar | undefined {
-    return this.#library.store.calendars(this.#tenant).find((calendar) => calendar.name === name)
+    return this.#all().find((calendar) => calendar.name === name)
   }
 }
 

@@ -1,30 +1,73 @@
-import type { BuildContext, Context, Limits } from '../alarm/index.ts'
-import type { Engine, Observer } from '../engine/index.ts'
-import type { LogNotifier, LogWatch } from '../log/index.ts'
+import type { AlarmDefaults, Context, FieldContext, Limits, Scope } from '../alarm/index.ts'
+import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
+import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
+import type { HandlerTarget, Targets } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
+import type { KeyedQueue } from './keyed-queue.ts'
 
-/** What the calls of every owner share. */
-export interface LibraryContext {
+/** What a host provides: its ports, its sources of chance, and what the user has set. */
+export interface Assembly {
   readonly store: Store
   readonly clock: Clock
-  readonly engine: Engine
-  readonly observer: Observer | undefined
-  /** Wakes readers when the log has grown. */
-  readonly logNotifier: LogNotifier
-  /** Notifies it of what other processes append. */
-  readonly logWatch: LogWatch
+  readonly handlers: HandlerTarget
+  /** Every kind of target of this host, with its handlers; the inbox and owners' defaults are added here. */
+  readonly targets: Targets
+  /** Whether this process also runs the built-in targets. */
+  readonly serveBuiltIns: boolean
+  /** A name of this process that no other has or had. */
+  readonly process: string
+  /** Fills with random bytes, for ids. */
+  readonly fill: (bytes: Uint8Array<ArrayBuffer>) => void
+  /** From 0 to below 1, for the jitter of retries. */
+  readonly random: () => number
+  /** The version of the runtime's zone data. */
+  readonly zoneData: string
+  readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  /** What operators have paused and resumed. */
+  readonly pauses?: PauseState | undefined
+  /** How many deliveries tenants and owners may have running in this process. */
+  readonly deliveryLimits?: DeliveryLimits | undefined
+  readonly scope: Scope
   readonly limits: Limits
-  readonly buildContext: BuildContext
-  /** The zone of calls that name none. */
+  readonly defaults: Partial<AlarmDefaults>
+  /** How long ended alarms are kept, with their events; null keeps them for ever. */
+  readonly retentionMs: number | null
+  /** How often old alarms are deleted, and unfinished reviews are finished. */
+  readonly upkeepMs?: number
   readonly timezone: string
   readonly createdVia: string
-  readonly defaultTargets: DefaultTargets
+  readonly onError: (thrown: unknown) => void
   /** Undefined on a host that sends no webhooks. */
-  readonly webhookSecrets: TenantSecrets | undefined
+  readonly webhookSecrets?: TenantSecrets
+  /** Frees what the targets use, when nothing is delivered any more. */
+  readonly release?: () => void
+  /** Called with every attempt, as it is written. */
+  readonly observer?: Observer | undefined
+}
+
+type Shared =
+  | 'store'
+  | 'clock'
+  | 'observer'
+  | 'limits'
+  | 'timezone'
+  | 'createdVia'
+  | 'webhookSecrets'
+  | 'onError'
+
+/** What the calls of every owner share. */
+export interface LibraryContext extends Pick<Assembly, Shared> {
+  readonly engine: Engine
+  /** Wakes readers when the log has grown. */
+  readonly logNotifier: LogNotifier
+  /** What the values of an alarm's fields depend on. */
+  readonly fieldContext: FieldContext
+  readonly defaultTargets: DefaultTargets
+  /** Edits of calendars, by tenant. */
+  readonly calendarEdits: KeyedQueue
   /** The present moment, chance and new ids, for a decision. */
   readonly context: () => Context
-  readonly onError: (thrown: unknown) => void
 }

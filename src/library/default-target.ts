@@ -1,4 +1,4 @@
-import type { BuildContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
+import type { FieldContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
@@ -29,7 +29,7 @@ export class DefaultTargets {
   }
 
   /** The calls of one owner. */
-  of(scope: Scope, { target: parse }: Pick<BuildContext, 'target'>): DefaultTarget {
+  of(scope: Scope, { target: parse }: Pick<FieldContext, 'target'>): DefaultTarget {
     const name = nameOf(scope)
     return {
       get: async () => {

@@ -8,16 +8,7 @@ import { checked } from './options.ts'
 const USER_EVENT = { type: true, subject: true, correlationId: true, data: true } as const
 const TYPE = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)*$/i
 /** The types of Wakeful's own events begin with these, so that a reader can tell them from a caller's. */
-const RESERVED: ReadonlySet<string> = new Set([
-  'admin',
-  'alarm',
-  'schedule',
-  'timer',
-  'watch',
-  'condition',
-  'run',
-  'wakeful',
-])
+const RESERVED = ['admin', 'alarm', 'schedule', 'timer', 'watch', 'condition', 'run', 'wakeful']
 
 /** Validates an event that a caller appends. */
 export function userEvent(event: OwnEventInput, { now, newId }: Context, limits: Limits): UserEvent {
@@ -35,12 +26,9 @@ export function userEvent(event: OwnEventInput, { now, newId }: Context, limits:
 }
 
 function userType(type: string): string {
+  const expected = 'a dotted name such as order.paid'
   if (!TYPE.test(type))
-    throw new WakefulError(
-      'field.invalid',
-      { expected: 'a dotted name such as order.paid', value: display(type) },
-      { field: 'type' },
-    )
+    throw new WakefulError('field.invalid', { expected, value: display(type) }, { field: 'type' })
   const own = wakefulPrefix(type)
   if (own !== null) throw new WakefulError('event.type_reserved', { prefix: own })
   return type
@@ -49,7 +37,7 @@ function userType(type: string): string {
 /** The reserved prefix of a type; null if callers may use it. */
 export function wakefulPrefix(type: string): string | null {
   const [first] = type.toLowerCase().split('.')
-  return RESERVED.has(first!) ? first! : null
+  return RESERVED.includes(first!) ? first! : null
 }
 
 function dataText(data: unknown, { payloadBytesMax }: Limits): string {

@@ -1,5 +1,5 @@
-import type { Scope } from '../alarm/index.ts'
-import { display, WakefulError } from '../error.ts'
+import { assertInteger, type Scope } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { parseDuration } from '../time/index.ts'
 import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
@@ -30,22 +30,17 @@ export class OwnInbox implements Inbox {
 
   async take(options: TakeOptions = {}): Promise<WakeView[]> {
     const { waitMs, holdMs, limit, signal } = takeOf(options)
-    const { store, clock } = this.#library
+    const { store, clock, logNotifier } = this.#library
     const until = clock.monotonic() + waitMs
-    const unwatch = this.#library.logWatch.add()
+    const unwatch = logNotifier.watch()
     try {
       for (;;) {
         // Begun before the read, so that no notification is missed.
         const pause = this.#pause(until, signal)
         try {
           const wakes = await store.claimWakes(this.#scope, { now: clock.now(), holdMs, limit })
-          if (
-            wakes.length > 0 ||
-            clock.monotonic() >= until ||
-            signal?.aborted ||
-            this.#library.logNotifier.isClosed
-          )
-            return wakes.map(viewOf)
+          const isOver = clock.monotonic() >= until || signal?.aborted === true || logNotifier.isClosed
+          if (wakes.length > 0 || isOver) return wakes.map(viewOf)
           await pause.over
         } finally {
           pause.forget()
@@ -59,12 +54,7 @@ export class OwnInbox implements Inbox {
   async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
     const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
     if (complete !== undefined && fail !== undefined) throw new WakefulError('inbox.both_reports', {})
-    if (tries !== undefined && !(Number.isSafeInteger(tries) && tries >= 1))
-      throw new WakefulError(
-        'field.not_whole_number',
-        { min: 1, max: null, value: display(tries) },
-        { field: 'tries' },
-      )
+    if (tries !== undefined) assertInteger('tries', tries, 1, null)
     const { store } = this.#library
     // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.
     const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)
@@ -103,12 +93,7 @@ export class OwnInbox implements Inbox {
 export function takeOf(options: TakeOptions) {
   const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
   const holdMs = bounded('hold', hold, HOLD_MS_MAX)
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: LIMIT_MAX, value: display(limit) },
-      { field: 'limit' },
-    )
+  assertInteger('limit', limit, 1, LIMIT_MAX)
   return { waitMs: bounded('wait', wait, WAIT_MS_MAX), holdMs, limit, signal }
 }
 
@@ -117,11 +102,8 @@ const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'confli
 function bounded(name: string, text: string, max: number): number {
   const ms = parseDuration(text)
   if (ms <= max) return ms
-  throw new WakefulError(
-    'field.invalid',
-    { expected: `at most ${max / 1000}s`, value: text },
-    { field: name },
-  )
+  const expected = `at most ${max / 1000}s`
+  throw new WakefulError('field.invalid', { expected, value: text }, { field: name })
 }
 
 function viewOf({ occurrenceId, alarmId, arrivedAt, body, tries }: InboxWake): WakeView {

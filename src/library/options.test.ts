@@ -24,6 +24,13 @@ it.each(BELONGS_IN_WHEN)('says that %s belongs in the when', async (name) => {
   )
 })
 
+it('suggests the option that was probably meant', async () => {
+  const lable = /Unknown option "lable"\. Did you mean `label`\?/
+  await expect(loose().set!('in 1 hour', { target: 'x', lable: 'x' })).rejects.toThrow(lable)
+  await expect(loose().setMany!([{ when: 'in 1 hour', target: 'x', lable: 'x' }])).rejects.toThrow(lable)
+  expect(() => loose().edit!(id, { lable: 'x' })).toThrow(lable)
+})
+
 const WRONG: readonly [string, readonly unknown[]][] = [
   ['set', ['in 1 hour', null]],
   ['set', ['in 1 hour', 'x']],

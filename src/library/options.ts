@@ -1,18 +1,10 @@
 import { inField, unknownField, WakefulError } from '../error.ts'
 
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
-type Names<T> = { readonly [K in keyof Required<T>]: true }
+type Names<T> = { readonly [K in keyof Required<T>]: unknown }
 
 /** The fields of a time, not of an alarm. */
-const WHEN_OPTIONS: ReadonlySet<string> = new Set([
-  'exclude',
-  'misfire',
-  'jitter',
-  'dst',
-  'start',
-  'end',
-  'count',
-])
+const WHEN_OPTIONS = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end', 'count']
 
 /** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
 export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {
@@ -21,9 +13,8 @@ export function checked<T extends object>(call: string, options: unknown, names:
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(names, name)) continue
-    if (WHEN_OPTIONS.has(name)) {
+    if (WHEN_OPTIONS.includes(name))
       throw new WakefulError('field.misplaced', { call, name }, { field: name })
-    }
     throw unknownField(name, Object.keys(names))
   }
   return options as T
@@ -55,4 +46,17 @@ function typeName(value: unknown): string {
 export function checkedName(field: string, value: unknown): string {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
   throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field })
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+/** The fields that are not undefined: options that may be left out must not be there. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+/** Options with their defaults, whose names are all that the call knows. */
+export function withDefaults<T extends object, D extends Names<T>>(call: string, options: T, defaults: D) {
+  type All = { readonly [K in keyof T & keyof D]-?: D[K] | Exclude<T[K], undefined> }
+  return { ...defaults, ...defined(checked<T>(call, options, defaults)) } as All
 }

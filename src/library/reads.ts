@@ -1,5 +1,7 @@
 import {
   type AlarmView,
+  assertChoice,
+  assertInteger,
   FILTERS,
   type Scope,
   type Serial,
@@ -11,7 +13,7 @@ import {
   why,
   wireJson,
 } from '../alarm/index.ts'
-import { display, WakefulError } from '../error.ts'
+import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { HISTORY_STATES } from '../seeds/index.ts'
 import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
@@ -24,13 +26,12 @@ import type {
   HistoryPageOptions,
   ListOptions,
   ListPage,
-  TenantSecrets,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
 import { eventData, eventView } from './events.ts'
-import { checked, checkedName, checkedText } from './options.ts'
+import { checked, checkedName, checkedText, defined } from './options.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -70,13 +71,21 @@ export class ScopedReads {
   protected readonly library: LibraryContext
   protected readonly scope: Scope
   readonly calendars: TenantCalendars
-  readonly webhooks: Webhooks
 
   constructor(library: LibraryContext, scope: Scope) {
     this.library = library
     this.scope = scope
     this.calendars = new TenantCalendars(library, scope.tenant)
-    this.webhooks = webhooksOf(library.webhookSecrets, scope.tenant)
+  }
+
+  get webhooks(): Webhooks {
+    const known = () => {
+      const secrets = this.library.webhookSecrets
+      if (secrets === undefined) throw new WakefulError('webhook.unsupported', {})
+      return secrets
+    }
+    const { tenant } = this.scope
+    return { secret: () => known().read(tenant), rotateSecret: () => known().rotate(tenant) }
   }
 
   async get(id: string): Promise<AlarmView | null> {
@@ -95,22 +104,9 @@ export class ScopedReads {
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
-    const {
-      status,
-      q,
-      since,
-      order = 'newest',
-      limit,
-      cursor,
-      ...filters
-    } = checked<ListOptions>('list', options, LIST)
-    if (order !== 'newest' && order !== 'due') {
-      throw new WakefulError(
-        'field.not_one_of',
-        { allowed: ['newest', 'due'], value: display(order) },
-        { field: 'order' },
-      )
-    }
+    const { cursor, ...asked } = checked<ListOptions>('list', options, LIST)
+    const { status, q, since, order = 'newest', limit, ...filters } = asked
+    assertChoice('order', order, ['newest', 'due'])
     if (order === 'due' && WITHOUT_INSTANT.includes(status))
       throw new WakefulError('list.order_without_instant', { status: String(status) })
     for (const [name, value] of Object.entries({ ...filters, q })) checkedText(name, value)
@@ -158,40 +154,20 @@ export class ScopedReads {
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ holder: owner }) => owner !== null)
-    const lines = events.map(({ at, type, data }) => ({
-      at,
-      type,
-      data: eventData(data),
-    }))
+    const lines = events.map(({ at, type, data }) => ({ at, type, data: eventData(data) }))
     return why(snapshot, lines, { now: this.library.context().now, clockRuns })
   }
 
   preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
-    const {
-      from,
-      count,
-      timezone = this.library.timezone,
-    } = checked<typeof options>('preview', options, PREVIEW)
+    const { from, count, timezone } = checked<typeof options>('preview', options, PREVIEW)
     if (from !== undefined && !(from instanceof Date))
       throw new WakefulError('field.malformed', { expected: 'a Date' }, { field: 'from' })
-    return preview(when, {
-      now: this.library.context().now,
-      timezone,
-      calendars: this.calendars.lookup,
-      ...(from !== undefined && { from: from.getTime() }),
-      ...(count !== undefined && { count }),
-    })
+    return preview(when, { ...this.#now(timezone), ...defined({ from: from?.getTime(), count }) })
   }
 
-  parse(text: string, timezone = this.library.timezone) {
-    const parsed = parse(text, {
-      now: this.library.context().now,
-      timezone,
-      calendars: this.calendars.lookup,
-    })
-    const { notes } = parsed
-    if ('rule' in parsed) return { rule: parsed.rule, timezone: parsed.timezone, notes }
-    return { instant: new Date(parsed.instant), timezone: parsed.timezone, notes }
+  parse(text: string, timezone?: string) {
+    const parsed = parse(text, this.#now(timezone))
+    return 'rule' in parsed ? parsed : { ...parsed, instant: new Date(parsed.instant) }
   }
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
@@ -202,15 +178,10 @@ export class ScopedReads {
     }
     const after = await this.#place(checkedText('after', options.after))
     const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
-    const reading = {
-      after,
-      follow,
-      // An alarm's own events go all at once, with the alarm.
-      ...(isResumed && { assertWhole: () => this.#assertWhole(after) }),
-      ...(alarmId !== undefined && { alarmId }),
-      ...(signal !== undefined && { signal }),
-    }
-    const stop = follow ? this.library.logWatch.add() : () => {}
+    // An alarm's own events go all at once, with the alarm.
+    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
+    const reading = { after, follow, ...defined({ alarmId, signal, assertWhole }) }
+    const stop = follow ? this.library.logNotifier.watch() : () => {}
     try {
       for await (const event of readLog(this.library.store, this.scope, this.library.logNotifier, reading))
         yield eventView(event)
@@ -268,19 +239,17 @@ export class ScopedReads {
   }
 
   #since(since: When | undefined): number | undefined {
-    if (since === undefined) return undefined
-    return resolveSince(since, { now: this.library.context().now, timezone: this.library.timezone })
+    return since === undefined ? undefined : resolveSince(since, this.#now())
+  }
+
+  /** What a time is resolved against. */
+  #now(timezone = this.library.timezone) {
+    return { now: this.library.context().now, timezone, calendars: this.calendars.lookup }
   }
 
   #limit(limit: number | undefined, standard: number): number {
     const { listMax } = this.library.limits
-    if (limit === undefined) return standard
-    if (Number.isInteger(limit) && limit >= 1 && limit <= listMax) return limit
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: listMax, value: display(limit) },
-      { field: 'limit' },
-    )
+    return limit === undefined ? standard : assertInteger('limit', limit, 1, listMax)
   }
 }
 
@@ -299,23 +268,10 @@ function statesOf<S extends string>(
   table: Readonly<Record<S, readonly State[]>>,
   status: S,
 ): readonly State[] {
-  if (Object.hasOwn(table, status)) return table[status]
-  throw new WakefulError(
-    'field.not_one_of',
-    { allowed: Object.keys(table), value: display(status) },
-    { field: 'status' },
-  )
+  return table[assertChoice('status', status, Object.keys(table) as S[])]
 }
 
 /** What is not there and what is not yours is the same answer. */
 export function notFound(id: string): WakefulError {
   return new WakefulError('alarm.not_found', { name: JSON.stringify(id.slice(0, 100)) })
-}
-
-function webhooksOf(secrets: TenantSecrets | undefined, tenant: string): Webhooks {
-  const known = () => {
-    if (secrets === undefined) throw new WakefulError('webhook.unsupported', {})
-    return secrets
-  }
-  return { secret: () => known().read(tenant), rotateSecret: () => known().rotate(tenant) }
 }

@@ -1,26 +1,14 @@
-import { type Context, review, type Serial } from '../alarm/index.ts'
-import { type Observer, watched } from '../engine/index.ts'
-import { type EditedCalendar, type ReviewResult, type Store, ZONE_DATA_META } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import { review, type Serial } from '../alarm/index.ts'
+import { reportFailure } from '../engine/index.ts'
+import { type EditedCalendar, type ReviewResult, ZONE_DATA_META } from '../stores/index.ts'
+import type { Assembly, LibraryContext } from './context.ts'
 
 /** What a review needs. */
-export interface ReviewOptions {
-  readonly store: Store
-  readonly observer: Observer | undefined
-  readonly context: () => Context
-}
+export type ReviewOptions = Pick<LibraryContext, 'store' | 'observer' | 'context'>
 
 /** What the upkeep needs. */
-export interface UpkeepOptions extends ReviewOptions {
-  readonly clock: Clock
-  /** The version of the runtime's zone data. */
-  readonly zoneData: string
-  /** How long ended alarms are kept, with their events; null keeps them for ever. */
-  readonly keepMs: number | null
-  /** How often it runs; a minute by default. */
-  readonly everyMs?: number | undefined
-  readonly onError: (thrown: unknown) => void
-}
+export type UpkeepOptions = ReviewOptions &
+  Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
 /** Alarms deleted in one transaction; the next batch follows after a pause in which others can write. */
@@ -62,7 +50,7 @@ export class Upkeep {
   }
 
   get #everyMs(): number {
-    return this.#options.everyMs ?? EVERY_MS
+    return this.#options.upkeepMs ?? EVERY_MS
   }
 
   #schedule(delayMs: number): void {
@@ -70,11 +58,13 @@ export class Upkeep {
   }
 
   async #run(): Promise<void> {
-    const { store, clock, observer, keepMs, onError } = this.#options
+    const { store, clock, observer, retentionMs, onError } = this.#options
     let pruned = 0
     try {
-      if (keepMs !== null)
-        pruned = await watched(observer, 'prune', store.prune(clock.now() - keepMs, PRUNED_MAX))
+      if (retentionMs !== null)
+        pruned = await store
+          .prune(clock.now() - retentionMs, PRUNED_MAX)
+          .catch((thrown: unknown) => reportFailure(observer, 'prune', thrown))
       if (pruned < PRUNED_MAX) await this.review()
     } catch (thrown) {
       onError(thrown)
@@ -112,11 +102,9 @@ async function reviewAll(
   for (let after: Serial | null = 0; after !== null; ) {
     const now = context()
     const page = { ...which, after, limit: REVIEWED_MAX }
-    const reviewed: ReviewResult = await watched(
-      observer,
-      'review',
-      store.review(page, (snapshot) => review(snapshot, now), now),
-    )
+    const reviewed: ReviewResult = await store
+      .review(page, (snapshot) => review(snapshot, now), now)
+      .catch((thrown: unknown) => reportFailure(observer, 'review', thrown))
     moved += reviewed.changed
     after = reviewed.next
   }

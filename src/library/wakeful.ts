@@ -1,10 +1,10 @@
-import { assertText, type Limits, type Scope } from '../alarm/index.ts'
+import { assertText, type Limits } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
+import type { Handler, HandlerOptions } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
-import type { LibraryContext } from './context.ts'
+import type { Assembly, LibraryContext } from './context.ts'
 import { checked } from './options.ts'
 import { readingsOf } from './readings.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -12,14 +12,10 @@ import type { Upkeep } from './upkeep.ts'
 const HANDLER = { transactional: true, timeoutMs: true } as const
 
 /** What the library is made of. */
-export interface WakefulParts extends LibraryContext {
-  readonly handlers: HandlerTarget
+export interface WakefulParts extends LibraryContext, Pick<Assembly, 'handlers' | 'scope' | 'release'> {
   readonly upkeep: Upkeep
   /** Requeues what operators had paused; null where there are no pauses. */
   readonly catchUp: CatchUpLimiter | null
-  readonly scope: Scope
-  /** Frees what the host's targets use, when nothing is delivered any more. */
-  readonly release: () => void
 }
 
 /** The library's entry point, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -57,7 +53,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async start(): Promise<void> {
     this.#assertOpen()
     const { engine, store, upkeep, catchUp } = this.#parts
-    this.#unwatch ??= store.onChange((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
+    this.#unwatch ??= store.onChange((change) => (change === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing !== null) return
@@ -103,7 +99,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     try {
       await engine.stop()
     } finally {
-      release()
+      release?.()
       logNotifier.close()
       await store.close()
     }
@@ -112,16 +108,9 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async #audit(tenant: string, { type, data }: Parameters<Operator['audit']>[1]): Promise<void> {
     const { store, context, logNotifier } = this.#parts
     const { now, newId } = context()
-    const event = {
-      id: newId(),
-      type,
-      at: now,
-      subject: null,
-      correlationId: null,
-      data: JSON.stringify(data),
-    }
+    const about = { subject: null, correlationId: null, data: JSON.stringify(data) }
     const scope = { tenant, owner: '' }
-    await store.append(scope, event)
+    await store.append(scope, { id: newId(), type, at: now, ...about })
     logNotifier.notify(scope)
   }
 

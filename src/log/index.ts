@@ -1,5 +1,5 @@
 /** The event log: read by cursor, followed live. Stores append to it, in the transaction of the change. */
 
 export { decodeCursor, encodeCursor } from './cursor.ts'
-export { LogNotifier, LogWatch } from './log-notifier.ts'
+export { LogNotifier } from './log-notifier.ts'
 export { readLog } from './reader.ts'

@@ -2,11 +2,25 @@ import type { Scope } from '../alarm/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
-/** Wakes readers when their log may have grown. */
+/** News from other processes does not say whose log has grown, so every reader reads again: at most this often. */
+const NOTIFY_EVERY_MS = 100
+
+/** Wakes readers when their log may have grown: by this process, and while one watches, by others. */
 export class LogNotifier {
+  readonly #store: Pick<Store, 'onChange'>
+  readonly #clock: Clock
   /** By tenant and owner, so that a reader is not woken by what others write. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>()
   #closed = false
+  #watchers = 0
+  #unwatch: () => void = () => {}
+  #cancelPause: (() => void) | null = null
+  #isOwed = false
+
+  constructor(store: Pick<Store, 'onChange'>, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
 
   get isClosed(): boolean {
     return this.#closed
@@ -45,6 +59,20 @@ export class LogNotifier {
     })
   }
 
+  /** Notifies of what other processes append as well, until the answer is called. */
+  watch(): () => void {
+    if (this.#watchers === 0) this.#unwatch = this.#store.onChange(() => this.#changed(), 'log')
+    this.#watchers += 1
+    return () => {
+      this.#watchers -= 1
+      if (this.#watchers > 0) return
+      this.#unwatch()
+      this.#cancelPause?.()
+      this.#cancelPause = null
+      this.#isOwed = false
+    }
+  }
+
   #add({ tenant, owner }: Scope, wake: () => void): void {
     const owners = this.#waiting.get(tenant) ?? new Map<string, Set<() => void>>()
     const readers = owners.get(owner) ?? new Set()
@@ -58,47 +86,13 @@ export class LogNotifier {
     if (readers?.size === 0) owners!.delete(owner)
     if (owners?.size === 0) this.#waiting.delete(tenant)
   }
-}
-
-/** News from other processes does not say whose log has grown, so every reader reads again: at most this often. */
-const NOTIFY_EVERY_MS = 100
-
-/** Notifies the readers of this process of what other processes append. */
-export class LogWatch {
-  readonly #store: Pick<Store, 'onChange'>
-  readonly #notifier: LogNotifier
-  readonly #clock: Clock
-  #readers = 0
-  #unwatch: () => void = () => {}
-  #cancelPause: (() => void) | null = null
-  #isOwed = false
-
-  constructor(store: Pick<Store, 'onChange'>, notifier: LogNotifier, clock: Clock) {
-    this.#store = store
-    this.#notifier = notifier
-    this.#clock = clock
-  }
-
-  /** Watches for a reader, until the answer is called. */
-  add(): () => void {
-    if (this.#readers === 0) this.#unwatch = this.#store.onChange(() => this.#changed(), 'log')
-    this.#readers += 1
-    return () => {
-      this.#readers -= 1
-      if (this.#readers > 0) return
-      this.#unwatch()
-      this.#cancelPause?.()
-      this.#cancelPause = null
-      this.#isOwed = false
-    }
-  }
 
   #changed(): void {
     if (this.#cancelPause !== null) {
       this.#isOwed = true
       return
     }
-    this.#notifier.notifyAll()
+    this.notifyAll()
     this.#cancelPause = this.#clock.setTimer(NOTIFY_EVERY_MS, () => {
       this.#cancelPause = null
       if (!this.#isOwed) return

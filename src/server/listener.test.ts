@@ -1,23 +1,31 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import type { ResponseBounds } from './limits/index.ts'
-import { Listener } from './listener.ts'
+import { Listener, type ListenerBounds } from './listener.ts'
 
 const MIB = 1_048_576
 /** More than the kernel keeps of it for one connection. */
 const LARGE = 'x'.repeat(16 * MIB)
 
-const LAX: ResponseBounds = { stallMs: 3_600_000, bytesMax: 1_024 * MIB }
-const BODIES = { bytesMax: 4 * MIB, bodyBytesMax: MIB }
+const LAX: ListenerBounds = {
+  stallMs: 3_600_000,
+  unreadBytesMax: 1_024 * MIB,
+  bodiesBytesMax: 4 * MIB,
+}
 
-async function listening(responses: ResponseBounds) {
+async function listening(bounds: Partial<ListenerBounds>) {
   let requests = 0
   const fetch = async (request: Request) => {
     requests += 1
     await request.arrayBuffer().catch(() => {})
     return new Response(request.url.endsWith('/large') ? LARGE : 'small')
   }
-  const listener = await Listener.listen({ host: '127.0.0.1', port: 0, fetch, responses, bodies: BODIES })
+  const listener = await Listener.listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch,
+    bodyBytesMax: MIB,
+    bounds: { ...LAX, ...bounds },
+  })
   const sockets: Socket[] = []
   afterAll(async () => {
     for (const socket of sockets) socket.destroy()
@@ -66,7 +74,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 it('disconnects a client that reads nothing of an answer, but not a slow or idle one', {
   timeout: 60_000,
 }, async () => {
-  const { ask, open } = await listening({ stallMs: 500, bytesMax: 1_024 * MIB })
+  const { ask, open } = await listening({ stallMs: 500 })
   await Promise.all(Array.from({ length: 5 }, () => ask('/large')))
   const slow = await ask('/large')
   await read(slow, LARGE.length, 10)
@@ -81,7 +89,7 @@ it('disconnects a client that reads nothing of an answer, but not a slow or idle
 it('bounds what waits for all readers, and drops those that have waited longest', {
   timeout: 60_000,
 }, async () => {
-  const { ask, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
+  const { ask, open } = await listening({ unreadBytesMax: 64 * MIB })
   const sockets: Socket[] = []
   for (let n = 0; n < 20; n++) {
     sockets.push(await ask('/large'))
@@ -95,7 +103,7 @@ it('bounds what waits for all readers, and drops those that have waited longest'
 it('works on one pipelined request of a connection at a time', {
   timeout: 60_000,
 }, async () => {
-  const { ask, asked, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
+  const { ask, asked, open } = await listening({ unreadBytesMax: 64 * MIB })
   const socket = await ask(...Array.from({ length: 50 }, () => '/large'))
   await until(async () => asked() === 1)
   await ask('/small')
@@ -112,7 +120,7 @@ it('works on one pipelined request of a connection at a time', {
 })
 
 it('disconnects a client that pipelines too many requests', { timeout: 60_000 }, async () => {
-  const { ask, asked, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
+  const { ask, asked, open } = await listening({ unreadBytesMax: 64 * MIB })
   await ask(...Array.from({ length: 150 }, () => '/large'))
   await until(async () => (await open()) === 0)
   expect(asked()).toBe(1)
@@ -121,7 +129,7 @@ it('disconnects a client that pipelines too many requests', { timeout: 60_000 },
 it('bounds the bodies being received, and disconnects the oldest', {
   timeout: 60_000,
 }, async () => {
-  const { ask } = await listening(LAX)
+  const { ask } = await listening({})
   const sending = async (length: string, body: string) => {
     const socket = await ask()
     socket.write(`POST /small HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n${body}`)

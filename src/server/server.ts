@@ -2,29 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
-import {
-  type AdminAct,
-  type Audit,
-  Authenticator,
-  CalendarFeeds,
-  KeyRegistry,
-  TicketStore,
-} from './auth/index.ts'
-import { buildCalls, pageQueue } from './calls/index.ts'
+import { Authenticator, CalendarFeeds, isLoopback, KeyRegistry, TicketStore } from './auth/index.ts'
+import { type Audit, buildCalls } from './calls/index.ts'
 import { addPages, openApi } from './docs/index.ts'
-import { isLoopback } from './http/index.ts'
 import { Listener } from './listener.ts'
-import { Live, type LiveOptions } from './live/index.ts'
+import { type LiveOptions, liveParts, streamCall, wsEndpoint } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
-import {
-  type Answered,
-  addMonitoringRoutes,
-  Log,
-  Metrics,
-  MetricsAccess,
-  recentReadings,
-  requestLine,
-} from './observability/index.ts'
+import { addMonitoringRoutes, Log, Metrics, MetricsAccess, recentReadings } from './observability/index.ts'
 import { type AppParts, buildApp } from './rest/index.ts'
 import { NO_QUOTAS, PauseControl, QuotaGuard, type QuotaPair, TenantRegistry } from './tenants/index.ts'
 
@@ -57,8 +41,6 @@ export interface ServerOptions {
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
-/** Bodies that are being received, over all connections. */
-const BODIES_BYTES_MAX = 256 * 1024 * 1024
 const DRAIN_MS = 10_000
 const READY_TIMEOUT_MS = 2_000
 const READY_LAG_MS = 60_000
@@ -74,109 +56,95 @@ export interface Server {
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { clock, documents } = options.wakeful.operator
-  const log = options.log ?? silentLog(() => clock.now())
+  const { host, port, wakeful, log = silentLog(wakeful), pauses = new PauseControl() } = options
+  const { clock, documents } = wakeful.operator
   const keys = new KeyRegistry(documents, clock)
-  const isLocal = isLoopback(options.host)
-  if (!isLocal && !(await keys.hasKeys())) throw keysRequired(options.host)
-  const pauses = options.pauses ?? new PauseControl()
+  if (!isLoopback(host) && !(await keys.hasKeys()))
+    throw new WakefulError('access.listen_without_keys', { host })
   // It may be attached already: the engine needs it also where no server runs.
   const detach = await pauses.attach(documents, clock, (thrown) => log.error(thrown))
   try {
-    return await listen(options, { log, keys, isLocal, pauses, detach })
+    const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
+    const { parts, live } = partsOf(options, { log, keys, pauses, metrics })
+    const app = buildApp(parts)
+    let isStopping = false
+    addOtherRoutes(app, options, parts, { keys, metrics, isStopping: () => isStopping })
+    const listener = await Listener.listen({ host, port, bodyBytesMax: parts.bodyBytesMax, fetch: app.fetch })
+    listener.onUpgrade(wsEndpoint(live, parts))
+    const stopping = () => {
+      isStopping = true
+    }
+    const close = async (withinMs = options.drainMs ?? DRAIN_MS) => {
+      stopping()
+      detach()
+      live.connections.close()
+      await listener.close(withinMs)
+    }
+    return { url: listener.url, stopping, close }
   } catch (thrown) {
     detach()
     throw thrown
   }
 }
 
-/** What exists before the server is put together. */
-interface Foundation {
-  readonly log: Log
-  readonly keys: KeyRegistry
-  readonly isLocal: boolean
-  readonly pauses: PauseControl
-  readonly detach: () => void
-}
-
-async function listen(options: ServerOptions, foundation: Foundation): Promise<Server> {
-  const { detach, keys } = foundation
-  const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
-  const { parts, live } = partsOf(options, foundation, metrics)
-  const app = buildApp(parts)
-  let isStopping = false
-  const access = new MetricsAccess(parts.authenticator, parts.clock)
-  keys.onChanged((id) => access.forget(id))
-  mount(app, options, parts, { metrics, access, isStopping: () => isStopping })
-  const { host, port } = options
-  const listener = await Listener.listen({
-    host,
-    port,
-    bodies: { bytesMax: BODIES_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
-    fetch: app.fetch,
-  })
-  live.attach((handle) => listener.onUpgrade(handle), parts)
-  const stopping = () => {
-    isStopping = true
-  }
-  const close = async (withinMs = options.drainMs ?? DRAIN_MS) => {
-    stopping()
-    detach()
-    live.close()
-    await listener.close(withinMs)
-  }
-  return { url: listener.url, stopping, close }
-}
-
 /** What answers calls, through whichever interface they come. */
-function partsOf(options: ServerOptions, { log, keys, isLocal, pauses }: Foundation, metrics: Metrics) {
+function partsOf(
+  options: ServerOptions,
+  shared: { log: Log; keys: KeyRegistry; pauses: PauseControl; metrics: Metrics },
+) {
   const { wakeful } = options
+  const { log, metrics } = shared
   const { operator } = wakeful
   const { clock, documents } = operator
-  const onError = (thrown: unknown) => log.error(thrown)
-  const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
-  const live = new Live({ keys, clock, connected, onError }, options.live)
-  const { connections, stream } = live
   const tickets = new TicketStore(documents, clock)
   const feeds = new CalendarFeeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
   const authenticator = new Authenticator({
-    keys,
+    ...shared,
     tickets,
     feeds,
-    isLocal,
+    clock,
+    isLocal: isLoopback(options.host),
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
+  const live = liveParts(
+    {
+      authenticator,
+      clock,
+      connected: (kind) => metrics.connected(kind),
+      onError: (thrown) => log.error(thrown),
+    },
+    options.live,
+  )
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, operator)
   const audit = auditor(wakeful, log)
-  const pages = pageQueue()
-  const shared = { keys, tenants, quotas, pauses, feeds, tickets, operator, audit }
-  const parts = {
+  const { connections } = live
+  const stream = streamCall(live)
+  const parts: AppParts = {
+    ...buildCalls({ ...shared, tenants, quotas, feeds, tickets, operator, audit, connections, stream }),
     authenticator,
     allowedOrigins,
-    calls: buildCalls({ ...shared, connections, stream, pages }),
-    pages,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     clock,
-    onAnswered: (answered: Answered, startedAt: number) => {
-      const line = requestLine(answered, clock.monotonic() - startedAt)
-      log.request(line)
-      metrics.request(line)
+    onAnswered: (answered, startedAt) => {
+      const durationMs = clock.monotonic() - startedAt
+      log.request(answered, durationMs)
+      metrics.request(answered, durationMs)
     },
   }
   return { parts, live }
 }
 
 /** Adds what is there besides the calls: MCP, the OpenAPI document, the docs, and monitoring. */
-function mount(
+function addOtherRoutes(
   app: Hono,
   options: ServerOptions,
   parts: AppParts,
-  { metrics, access, isStopping }: { metrics: Metrics; access: MetricsAccess; isStopping: () => boolean },
+  { keys, metrics, isStopping }: { keys: KeyRegistry; metrics: Metrics; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
@@ -185,35 +153,37 @@ function mount(
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
   addPages(app, randomUUID)
+  const access = new MetricsAccess(parts.authenticator, clock)
+  keys.onChanged((id) => access.forget(id))
   addMonitoringRoutes(app, {
     access,
     newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
-    readiness: {
-      readings: recentReadings(readings, clock),
-      clock,
-      timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
-      lagMsMax: options.readyLagMs ?? READY_LAG_MS,
-      isStopping,
-    },
+    readings: recentReadings(readings, clock),
+    clock,
+    timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
+    lagMsMax: options.readyLagMs ?? READY_LAG_MS,
+    isStopping,
   })
 }
 
 /** Writes what admins do to the server's log, and to the event log of the tenant concerned. */
 function auditor(wakeful: Wakeful, log: Log): Audit {
-  return async (act: AdminAct) => {
-    log.audit(act)
-    const { act: name, by, tenant, about } = act
+  return async ({ keyId, tenant }, act, about) => {
+    const by = keyId ?? 'local'
+    log.audit({ act, by, tenant, about })
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
-    await wakeful.operator.audit(concerned, { type: `admin.${name}`, data: { by, ...about } })
+    await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
   }
 }
 
-function silentLog(now: () => number): Log {
-  return new Log({ level: 'silent', format: 'json', write: () => {}, now, pid: process.pid })
-}
-
-function keysRequired(host: string): WakefulError {
-  return new WakefulError('access.listen_without_keys', { host })
+function silentLog({ operator: { clock } }: Wakeful): Log {
+  return new Log({
+    level: 'silent',
+    format: 'json',
+    write: () => {},
+    now: () => clock.now(),
+    pid: process.pid,
+  })
 }

@@ -1,3 +1,5 @@
+import type { Values } from './rows.ts'
+
 /**
  * What is stored beside the alarms: API keys, tenant settings, default targets, pauses. Small, and read through caches.
  * A document is identified by its kind and name.
@@ -26,3 +28,11 @@ export interface Documents {
   /** False if there is none. */
   removeDocument(kind: string, name: string): Promise<boolean>
 }
+
+/** The document of a row. */
+export function documentOf(values: Values): Document {
+  const [kind, name, tenant, value, version, updatedAt] = values as DocumentValues
+  return { kind, name, tenant, value, version, updatedAt }
+}
+
+type DocumentValues = [string, string, string, string, number, number]

@@ -1,5 +1,6 @@
-import type { Scope } from '../alarm/index.ts'
+import type { Scope, Serial } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
+import type { Values } from './rows.ts'
 
 /** A wake that waits for an agent without a URL. */
 export interface InboxWake extends Scope {
@@ -47,4 +48,18 @@ export interface Inbox {
 /** What is said where an inbox is full. */
 export function inboxFull({ tenant, owner }: Scope, max: number): WakefulError {
   return new WakefulError('inbox.full', { tenant: JSON.stringify(tenant), owner: JSON.stringify(owner), max })
+}
+
+/** The wake of a row, which starts with its number. */
+export function wakeOf(values: Values): InboxWake {
+  const [, tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries] = values as WakeValues
+  return { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries }
+}
+
+type WakeValues = [Serial, string, string, string, string, number, string, number]
+
+/** The values of a wake, in the same order. */
+export function wakeValues(wake: InboxWake): (string | number)[] {
+  const { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries } = wake
+  return [tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries]
 }

@@ -3,15 +3,25 @@ import {
   blank,
   FIELD_COLUMNS,
   NO_CALENDARS,
+  type Origin,
   type Outcome,
+  type Scope,
   type Serial,
+  type Snapshot,
+  type Tally,
   type Target,
   type Timer,
 } from '../alarm/index.ts'
 import { parseRule, type Rule } from '../time/index.ts'
+import type { LogEvent, Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
+
+/** A snapshot of an alarm, with its row number. */
+export interface StoredSnapshot extends Snapshot {
+  readonly alarm: StoredAlarm
+}
 
 /** A row that cannot be read. It is quarantined with this reason, and the rest of the batch continues. */
 export class CorruptRow extends Error {
@@ -45,18 +55,6 @@ export const TIMER_COLUMNS = [
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
 export type Values = readonly unknown[]
-
-export interface OutcomeRow {
-  status: Outcome['status']
-  started_at: number | null
-  last_fired_at: number | null
-  completed_at: number | null
-  duration_ms: number | null
-  result: string | null
-  last_error: string | null
-  failure_count: number
-  attempts: number
-}
 
 /**
  * The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on), without its calendars, which are separate rows. Throws
@@ -173,25 +171,9 @@ export function alarmValues(alarm: Alarm): (string | number | null)[] {
 /** The timer of a row (`TIMER_COLUMNS`). */
 export function timerOf(values: Values): Timer {
   const [
-    id,
-    ,
-    shard,
-    kind,
-    wakeAt,
-    scheduledFor,
-    tick,
-    generation,
-    attempt,
-    startedAt,
-    waiting,
-    delivered,
-    version,
-    edited,
-    report,
-    nominal,
-    zoneOffset,
-    floor,
-  ] = values as TimerValues
+    id, , shard, kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt,
+    waiting, delivered, version, edited, report, nominal, zoneOffset, floor,
+  ] = values as TimerValues // biome-ignore format: a list
   return {
     id,
     shard,
@@ -224,18 +206,101 @@ export function alarmSeqOf(values: Values): Serial {
   return values[1] as Serial
 }
 
-/** The outcome of a row. */
-export function outcomeOf(row: OutcomeRow | undefined): Outcome | null {
-  if (row === undefined) return null
-  return {
-    status: row.status,
-    startedAt: row.started_at,
-    lastFiredAt: row.last_fired_at,
-    completedAt: row.completed_at,
-    durationMs: row.duration_ms,
-    result: row.result,
-    lastError: row.last_error,
-    failureCount: row.failure_count,
-    attempts: row.attempts,
+/** The outcome of a row: the columns from `status` on. */
+export function outcomeOf(values: Values): Outcome {
+  const [
+    status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, failureCount, attempts,
+  ] = values as OutcomeValues // biome-ignore format: a list
+  const instants = { startedAt, lastFiredAt, completedAt, durationMs }
+  return { status, ...instants, result, lastError, failureCount, attempts }
+}
+
+type OutcomeValues = [
+  Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null, number,
+  number,
+] // biome-ignore format: a list
+
+/** The event of a row of the log, which is read with its alarm's id and key. */
+export function eventOf(values: Values): LogEvent {
+  const [
+    seq, id, tenant, owner, type, origin, alarmId, occurrence, key, subject, correlationId, at, data,
+  ] = values as EventValues // biome-ignore format: a list
+  const occurrenceId = alarmId === null || occurrence === null ? null : `${alarmId}-${occurrence}`
+  const names = { alarmId, occurrenceId, key, subject, correlationId }
+  return { seq, id, tenant, owner, type, origin, ...names, at, data }
+}
+
+type EventValues = [
+  Serial, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
+  string | null, number, string,
+] // biome-ignore format: a list
+
+const TALLY_COLUMNS = [
+  'total', 'pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'duration', 'measured',
+] as const // biome-ignore format: a list
+
+type Sums = Record<(typeof TALLY_COLUMNS)[number], number>
+
+/** How one owner's tallies change: total, pending, fired, completed, failed, cancelled, timed out, sum of durations, their number. */
+export interface TallyRow {
+  readonly scope: Scope
+  readonly sums: readonly number[]
+}
+
+/** The stats of an owner, from the sums in the same order. */
+export function statsOf(sums: readonly number[]): Stats {
+  const [total = 0, pending = 0, fired = 0, completed = 0, failed = 0, cancelled = 0, ...rest] = sums
+  const [timedOut = 0, durationMs = 0, measured = 0] = rest
+  const avgDurationMs = measured === 0 ? null : Math.round(durationMs / measured)
+  return { total, pending, fired, completed, failed, cancelled, timedOut, avgDurationMs }
+}
+
+/** Collects the changes of the tallies in one write, so that it writes one row per owner, however many alarms changed. */
+export class Tallies {
+  readonly #sums = new Map<string, { readonly scope: Scope; readonly sums: Sums }>()
+
+  created(scope: Scope): void {
+    const sums = this.#of(scope)
+    sums.total += 1
+    sums.pending += 1
+  }
+
+  add(scope: Scope, tally: Tally): void {
+    const sums = this.#of(scope)
+    if (tally.from !== tally.to) {
+      if (tally.from !== null) sums[tally.from] -= 1
+      if (tally.to !== null) sums[tally.to] += 1
+    }
+    if (tally.durationMs !== null) {
+      sums.duration += tally.durationMs
+      sums.measured += 1
+    }
+  }
+
+  /** Adds the changes of work that could have been rolled back. */
+  merge(other: Tallies): void {
+    for (const { scope, sums } of other.#sums.values()) {
+      const own = this.#of(scope)
+      for (const column of TALLY_COLUMNS) own[column] += sums[column]
+    }
+  }
+
+  /** Returns the changes, one row per owner in a fixed order, and starts over. */
+  drain(): TallyRow[] {
+    const rows = [...this.#sums.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { scope, sums }]) => ({ scope, sums: TALLY_COLUMNS.map((column) => sums[column]) }))
+    this.#sums.clear()
+    return rows
+  }
+
+  #of(scope: Scope): Sums {
+    const { tenant, owner } = scope
+    const name = `${tenant}\0${owner}`
+    const known = this.#sums.get(name)
+    if (known !== undefined) return known.sums
+    const sums = Object.fromEntries(TALLY_COLUMNS.map((column) => [column, 0])) as Sums
+    this.#sums.set(name, { scope: { tenant, owner }, sums })
+    return sums
   }
 }

@@ -36,7 +36,7 @@ export interface Store extends StoreReads, Documents, Inbox {
 
   /** Renews this process's leases, acquires free shards of these pools, and returns all its leases (promise: fenced). */
   heartbeat(holder: string, pools: readonly string[], context: Context): Promise<Lease[]>
-  /** Releases leases, so that another process does not have to wait for their end. */
+  /** Releases leases, so that another process does not have to wait for their end. Without any, this process just leaves. */
   releaseLeases(leases: readonly Lease[]): Promise<void>
   /** Reads due timers, settles those that need no delivery, and records the rest as in flight. */
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed>
@@ -79,7 +79,10 @@ export interface Store extends StoreReads, Documents, Inbox {
    * `prunedEventsMeta` then has the newest of the deleted events.
    */
   prune(endedBefore: number, limit: number): Promise<number>
-  /** Calls back when another process may have changed timers, shards or the log. Returns a function that stops it. */
+  /**
+   * Calls back when another process may have changed something: timers or shards, or the log if `about` is `log`. Returns a
+   * function that stops it.
+   */
   onChange(listener: (change: ChangeKind) => void, about?: 'clock' | 'log'): () => void
   close(): Promise<void>
 }
@@ -92,10 +95,7 @@ export interface StoreReads {
   /** How long a lease lasts, and how often `heartbeat` renews it. */
   readonly leaseMs: number
   readonly heartbeatMs: number
-  get(
-    scope: Scope,
-    by: { id: string } | { key: string } | { idempotencyKey: string },
-  ): Promise<Snapshot | null>
+  get(scope: Scope, by: AlarmName): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are pending, over all its owners. */
@@ -105,7 +105,7 @@ export interface StoreReads {
   /** How many wakes are in all inboxes, up to `limit`. */
   countInboxWakes(limit: number): Promise<number>
   /** Events after a position in the log, oldest first; of one alarm if it is named. `isCut` says whether there may be more. */
-  events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
+  events(scope: Scope, query: EventQuery): Promise<LogEvent[]>
   /** An alarm and its newest events in log order, as of one moment; null if this owner has no such alarm. */
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null>
   /** The end of the log. */
@@ -126,6 +126,19 @@ export interface StoreReads {
    * one, unless `counts` is false or asks for what is due by an instant: then at most `DUE_COUNTED_MAX` of each shard.
    */
   shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]>
+}
+
+/** The ways to name one of an owner's alarms. */
+export type AlarmName =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly idempotencyKey: string }
+
+/** Which part of the log to read. */
+export interface EventQuery {
+  readonly after: Serial
+  readonly limit: number
+  readonly alarmId?: string
 }
 
 /** An alarm and its events. */
@@ -235,7 +248,7 @@ export interface ClaimRequest {
   /** Owners over their limit, by `ownerKey`; only together with `avoid`. */
   readonly avoidOwners?: ReadonlySet<string>
   readonly triage: (found: DueTimer) => Decision
-  /** Whether the claim has lasted long enough; the next one continues. */
+  /** Whether the claim should end here, because it has lasted too long. The next one continues. */
   readonly isLong: () => boolean
 }
 
@@ -266,7 +279,7 @@ export interface Claimed {
   readonly nextWakeAt: number | null
   /** Leases that another process has taken over. */
   readonly lost: readonly Lease[]
-  /** Whether more is due than the limit allowed, or a timer was passed over. */
+  /** Whether more was due than the limit, or the triage passed over a timer. */
   readonly more: boolean
 }
 
@@ -368,3 +381,11 @@ export interface ShardState {
 
 /** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'
+
+/**
+ * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
+ * missed events. It has the length of the tenant's name, so that no two owners share it.
+ */
+export function prunedEventsMeta({ tenant, owner }: Scope): string {
+  return `gone ${[...tenant].length} ${tenant}${owner}`
+}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../testing/index.ts'
-import { Circuit } from './circuit.ts'
-import { Endpoint, Endpoints } from './endpoint.ts'
-import { Postponed } from './target-kind.ts'
+import { Circuit, Endpoint, Endpoints } from './endpoint.ts'
+import { Postponed } from './targets.ts'
 
 const SETTINGS = { failuresMax: 3, openMs: 10_000, openMsMax: 40_000, concurrency: 2 }
 const never = new AbortController().signal

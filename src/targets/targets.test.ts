@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventTarget } from './event.ts'
+import { eventTarget, inboxTarget } from './built-in.ts'
 import { HandlerTarget } from './handler.ts'
-import { inboxTarget } from './inbox.ts'
 import { Targets } from './targets.ts'
 
 const withoutInbox = new Targets([new HandlerTarget('app'), eventTarget])

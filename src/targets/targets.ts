@@ -1,7 +1,88 @@
-import type { Target, TargetSpec } from '../alarm/index.ts'
+import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
-import { INBOX } from './inbox.ts'
-import type { Delivery, DeliveryReceipt, Dispatcher, TargetKind, TargetObject } from './target-kind.ts'
+
+/** The name of the inbox: of its kind, and by itself a target. No handler may have it. */
+export const INBOX = 'inbox'
+
+/** A target as an object that names its kind: `{ webhook: 'https://…' }`. */
+export type TargetObject = Exclude<TargetSpec, string>
+
+/** One attempt at delivering an occurrence. */
+export interface Delivery {
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly firedAt: number
+  readonly signal: AbortSignal
+  /** The open transaction of a transactional handler. */
+  readonly tx: unknown
+}
+
+/** What the target answered. A throw is a failed attempt. */
+export interface DeliveryReceipt {
+  /** What the target reported in its answer. */
+  readonly report: string | null
+}
+
+/** A failed attempt that says more than its message. */
+export class DeliveryFailure extends Error {
+  override readonly name = 'DeliveryFailure'
+  readonly retryAfterMs: number | undefined
+  /** The target refuses for good: no retry. */
+  readonly final: boolean
+  /** The target is not there any more: no retry, and its alarm is cancelled. */
+  readonly gone: boolean
+
+  constructor(message: string, options: FailureOptions = {}) {
+    super(message, { cause: options.cause })
+    this.retryAfterMs = options.retryAfterMs
+    this.final = options.final ?? false
+    this.gone = options.gone ?? false
+  }
+}
+
+interface FailureOptions {
+  readonly retryAfterMs?: number
+  readonly final?: boolean
+  readonly gone?: boolean
+  readonly cause?: unknown
+}
+
+/** Thrown when nothing was sent because the target cannot take it now: the occurrence waits, uncounted, and comes again. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed'
+  readonly waitMs: number
+
+  constructor(message: string, waitMs: number) {
+    super(message)
+    this.waitMs = waitMs
+  }
+}
+
+/** A kind of target: where a fire can go. To add one, write this and register it in `hosts/`. */
+export interface TargetKind {
+  /** Also the field by which a target names its kind. */
+  readonly kind: string
+  /** As error messages name it: `a webhook`. */
+  readonly title: string
+  /** The fields its targets may have; others are refused before `parse`. */
+  readonly fields: readonly string[]
+  /** Parses a target that names this kind, or throws. */
+  parse(spec: TargetObject): Target
+  deliver(delivery: Delivery): Promise<DeliveryReceipt>
+  /** The names of targets that are registered in this process; none by default. */
+  names?(): readonly string[]
+  /** Whether this process can deliver to it now; always by default. */
+  canRun?(target: Target): boolean
+  /** Whether the delivery and its settle commit together; never by default. */
+  isTransactional?(target: Target): boolean
+  /** How long one attempt may take if the alarm does not set it; 30 seconds by default. */
+  timeoutMs?(target: Target): number
+}
+
+/** What the engine sees of targets. */
+export type Dispatcher = Required<Omit<TargetKind, 'kind' | 'title' | 'fields' | 'parse'>>
+
+const TIMEOUT_MS = 30_000
 
 /** All kinds of targets of this process. */
 export class Targets implements Dispatcher {
@@ -39,19 +120,20 @@ export class Targets implements Dispatcher {
   }
 
   names(): readonly string[] {
-    return [...this.#kinds.values()].flatMap((kind) => kind.names())
+    return [...this.#kinds.values()].flatMap((kind) => kind.names?.() ?? [])
   }
 
   canRun(target: Target): boolean {
-    return this.#kinds.get(target.kind)?.canRun(target) ?? false
+    const kind = this.#kinds.get(target.kind)
+    return kind !== undefined && (kind.canRun?.(target) ?? true)
   }
 
   isTransactional(target: Target): boolean {
-    return this.#kinds.get(target.kind)?.isTransactional(target) ?? false
+    return this.#kinds.get(target.kind)?.isTransactional?.(target) ?? false
   }
 
   timeoutMs(target: Target): number {
-    return this.#kinds.get(target.kind)?.timeoutMs(target) ?? 1_000
+    return this.#kinds.get(target.kind)?.timeoutMs?.(target) ?? TIMEOUT_MS
   }
 
   deliver(delivery: Delivery): Promise<DeliveryReceipt> {

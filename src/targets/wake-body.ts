@@ -1,13 +1,10 @@
-import { type Alarm, lateness, occurrenceId, type Timer } from '../alarm/index.ts'
+import { lateness, occurrenceId } from '../alarm/index.ts'
 import { userIdOf } from '../seeds/index.ts'
 import { formatInstant } from '../time/index.ts'
+import type { Delivery } from './targets.ts'
 
 /** The part of a delivery that its body describes. */
-export interface Wake {
-  readonly alarm: Alarm
-  readonly timer: Timer
-  readonly firedAt: number
-}
+export type Wake = Pick<Delivery, 'alarm' | 'timer' | 'firedAt'>
 
 const FIELDS = {
   alarm_id: ({ alarm }) => alarm.id,

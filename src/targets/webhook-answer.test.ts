@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DeliveryFailure } from './target-kind.ts'
+import { DeliveryFailure } from './targets.ts'
 import { isServerError, readRetryAfter, receiptOf } from './webhook-answer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -17,7 +17,8 @@ function resultOf(status: number): string {
     expect(thrown).toBeInstanceOf(DeliveryFailure)
     const { final, gone, message } = thrown as DeliveryFailure
     expect(message).toContain(`HTTP ${status} from https://example.com`)
-    return gone ? 'gone' : final ? 'failed at once' : 'retried'
+    if (gone) return 'gone'
+    return final ? 'failed at once' : 'retried'
   }
 }
 
@@ -27,7 +28,7 @@ function expected(status: number): string {
   return [408, 425, 429].includes(status) || (status >= 500 && status <= 599) ? 'retried' : 'failed at once'
 }
 
-test('every status means what the contract says', () => {
+test('a status is a success, a retry, a final failure or "gone", as documented', () => {
   const table = (of: (status: number) => string) =>
     Object.fromEntries(STATUSES.map((status) => [status, of(status)]))
   expect(table(resultOf)).toEqual(table(expected))
@@ -35,7 +36,7 @@ test('every status means what the contract says', () => {
 
 const STATUSES = Array.from({ length: 900 }, (_, index) => index + 100)
 
-test('a 5xx alone speaks against the endpoint', () => {
+test('only a 5xx counts as a failure of the endpoint', () => {
   expect(STATUSES.filter((status) => isServerError(answer(status)))).toEqual(STATUSES.slice(400, 500))
 })
 
@@ -59,7 +60,7 @@ describe('the body of a success', () => {
     expect(receiptOf(answer(200, body), 'x', NOW, 1)).toEqual({ report })
   })
 
-  test('with fail is a failed attempt, in the words of the receiver', () => {
+  test('with `fail` is a failed attempt, whose error is its text', () => {
     const fail = (body: string) => () => receiptOf(answer(202, body), 'x', NOW, 1)
     expect(fail('{"fail":"no space"}')).toThrow(
       expect.objectContaining({ message: 'no space', final: false }),
@@ -68,7 +69,7 @@ describe('the body of a success', () => {
     expect(fail('{"fail":""}')).toThrow('reported failure')
   })
 
-  test('says nothing where the answer was no success', () => {
+  test('is ignored unless the status is a success', () => {
     expect(() => receiptOf(answer(500, '{"complete":"done"}'), 'x', NOW, 1)).toThrow('HTTP 500')
   })
 })
@@ -95,15 +96,15 @@ describe('Retry-After', () => {
     ['Xxx, 99 Yyy 2030 99:99:99 GMT', null],
     ['', null],
     [null, null],
-  ])('%j is a wait of %j ms', (text, ms) => expect(readRetryAfter(text, NOW)).toBe(ms))
+  ])('%j is a delay of %j ms', (text, ms) => expect(readRetryAfter(text, NOW)).toBe(ms))
 
-  test.each([429, 503])('of a %i is handed on', (status) => {
+  test.each([429, 503])('of a %i sets the delay of the retry', (status) => {
     expect(() => receiptOf(answer(status, null, '7'), 'x', NOW, 1)).toThrow(
       expect.objectContaining({ retryAfterMs: 7_000 }),
     )
   })
 
-  test('of a 429 that has none doubles with every try, up to a minute', () => {
+  test('is replaced, if a 429 has none, by a delay that doubles with every attempt, up to a minute', () => {
     const waits = [1, 2, 3, 7, 1_000].map((attempt) => {
       try {
         receiptOf(answer(429), 'x', NOW, attempt)

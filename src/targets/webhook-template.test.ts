@@ -18,13 +18,19 @@ const NOW = Date.UTC(2030, 0, 1)
 
 function wakeOf(options: SetOptions = {}, owner = 'did:matrix:@ann:example.org:fp'): Wake {
   const resolved = resolveWhen({ delay: '1h' }, { now: NOW, timezone: 'UTC' })
-  const shop = {
+  const buildContext = {
     limits: DEFAULT_LIMITS,
     defaults: DEFAULTS,
     target: () => ({ kind: 'webhook', name: 'https://example.com/', pool: 'wakeful' }),
     newId: () => 'the-id',
   }
-  const alarm: Alarm = buildAlarm({ tenant: 't', owner }, resolved, { target: 'x', ...options }, NOW, shop)
+  const alarm: Alarm = buildAlarm(
+    { tenant: 't', owner },
+    resolved,
+    { target: 'x', ...options },
+    NOW,
+    buildContext,
+  )
   const timer: Timer = {
     ...firstTimer(alarm, resolved),
     id: 1,
@@ -38,7 +44,7 @@ function wakeOf(options: SetOptions = {}, owner = 'did:matrix:@ann:example.org:f
 
 const ODD = '{"z":9007199254740993,"a" : [1.10, 1e400, "\\u00e9", "é"],"z":2 }'
 
-describe('a wake’s body', () => {
+describe('the standard body', () => {
   test('has the fields of the contract, in their order', () => {
     const body = wakeJson(
       wakeOf({
@@ -59,7 +65,7 @@ describe('a wake’s body', () => {
     )
   })
 
-  test('has all of them where little was said', () => {
+  test('has all fields, even if most were not set', () => {
     const body = JSON.parse(wakeJson(wakeOf({}, ''))) as Record<string, unknown>
     expect(Object.keys(body)).toEqual(WAKE_FIELDS)
     expect(body).toMatchObject({
@@ -73,7 +79,7 @@ describe('a wake’s body', () => {
     expect(body).toMatchObject({ wake_message: '', subject: null, correlation_id: 'the-id' })
   })
 
-  test('holds the payload byte for byte', () => {
+  test('has the payload byte for byte', () => {
     expect(wakeJson(wakeOf({ payload: rawJson(ODD) }))).toContain(`"payload":${ODD},"correlation_id"`)
   })
 
@@ -92,19 +98,19 @@ describe('a template', () => {
   const wake = wakeOf({ message: 'say "hi"', payload: rawJson(ODD), label: 'l' })
   const fill = (template: unknown, of = wake) => fillTemplate(readTemplate(template), of)
 
-  test('replaces a value that is one placeholder by the JSON value itself, the payload byte for byte', () => {
+  test('replaces a string that is one placeholder with the JSON value, the payload byte for byte', () => {
     expect(fill({ all: '{{payload}}', n: '{{ drift_ms }}', key: '{{key}}' })).toBe(
       `{"all":${ODD},"n":7,"key":null}`,
     )
   })
 
-  test('fills placeholders into text, quoted as JSON wants it', () => {
+  test('fills placeholders into strings, escaped for JSON', () => {
     expect(
       fill({ text: 'Wake: {{wake_message}} ({{attempt}}){{key}}', list: [1, true, null, '{{label}}!'] }),
     ).toBe('{"text":"Wake: say \\"hi\\" (1)","list":[1,true,null,"l!"]}')
   })
 
-  test('reaches into the payload, and keeps every digit of its numbers', () => {
+  test('reads fields of the payload, and keeps every digit of its numbers', () => {
     const payload = rawJson('{"a":{"b":[10,{"c":9007199254740993}],"d":"x"},"__proto__":{"e":1}}')
     const of = wakeOf({ payload })
     expect(fill(['{{payload.a.b.1.c}}', '{{payload.a.d}}', '{{payload.a.b}}'], of)).toBe(
@@ -119,13 +125,15 @@ describe('a template', () => {
     expect(fill(['{{payload.a}}'], wakeOf())).toBe('[null]')
   })
 
-  test('that is a text is filled in as it is', () => {
+  test('that is a string becomes text, not JSON', () => {
     expect(fill('{{label}}: {{wake_message}} {{payload.z}} {not one} {{')).toBe('l: say "hi" 2 {not one} {{')
   })
 
-  test('is not read again after it is filled in', () => {
-    const sly = wakeOf({ message: '{{owner}}', label: '$&$1' })
-    expect(fill({ a: 'x {{wake_message}}', b: '{{label}} y' }, sly)).toBe('{"a":"x {{owner}}","b":"$&$1 y"}')
+  test('does not replace placeholders in values that were filled in', () => {
+    const nested = wakeOf({ message: '{{owner}}', label: '$&$1' })
+    expect(fill({ a: 'x {{wake_message}}', b: '{{label}} y' }, nested)).toBe(
+      '{"a":"x {{owner}}","b":"$&$1 y"}',
+    )
   })
 
   test.each([
@@ -141,11 +149,11 @@ describe('a template', () => {
     [1n, /JSON or text/],
     [{ a: '\ud800' }, /surrogate/],
     [Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1), /nested deeper/],
-  ])('%# that cannot be sent is refused', (template, message) => {
+  ])('is refused if it is invalid (case %#)', (template, message) => {
     expect(() => readTemplate(template)).toThrow(message)
   })
 
-  test('has a bound on its placeholders', () => {
+  test('has at most 100 placeholders', () => {
     const of = (count: number) => ['{{label}} '.repeat(count - 1), '{{payload}}']
     expect(fill(of(100))).toContain(ODD)
     expect(() => readTemplate(of(101))).toThrow(
@@ -160,24 +168,27 @@ describe('a template', () => {
     ['within a value', { a: '{{payload}}'.repeat(2_000) }],
     ['by a path', Array(2_000).fill('{{payload.a}}')],
     ['of few characters but many bytes', Array(6).fill('{{payload}}')],
-  ])('that was kept before, and fills up beyond its bound %s, fails for good', (what, template) => {
-    const of = wakeOf({ payload: { a: (what.includes('bytes') ? 'é' : 'e').repeat(120_000) } })
-    const refused = expect.objectContaining({
-      final: true,
-      message: expect.stringMatching(/more than 1 MiB beside the payload/),
-    })
-    expect(() => fillTemplate(template, of)).toThrow(refused)
-  })
+  ])(
+    'from an earlier version without that limit fails for good if it becomes too large: %s',
+    (what, template) => {
+      const of = wakeOf({ payload: { a: (what.includes('bytes') ? 'é' : 'e').repeat(120_000) } })
+      const refused = expect.objectContaining({
+        final: true,
+        message: expect.stringMatching(/more than 1 MiB beside the payload/),
+      })
+      expect(() => fillTemplate(template, of)).toThrow(refused)
+    },
+  )
 
-  test('makes the JSON of a value once, however often it stands there', () => {
-    let made = 0
+  test('makes the JSON of a value once, however often it is used', () => {
+    let reads = 0
     const { alarm, ...rest } = wakeOf()
-    const counted = Object.defineProperty({ ...alarm }, 'label', { get: () => `l${++made}` })
+    const counted = Object.defineProperty({ ...alarm }, 'label', { get: () => `l${++reads}` })
     const template = readTemplate(['{{label}}', 'is {{ label }}', { a: '{{label}}{{label}}' }])
     expect(fillTemplate(template, { ...rest, alarm: counted })).toBe('["l1","is l1",{"a":"l1l1"}]')
   })
 
-  // The first takes hours where spaces are looked for around a name; the others are as long, and as tempting.
+  // The first took hours when the pattern matched spaces around a name. The others are as long and could be as slow.
   test.each([
     ['spaces after an opening', `{{${' '.repeat(65_000)}x`],
     ['openings', '{'.repeat(65_000)],
@@ -185,7 +196,7 @@ describe('a template', () => {
     ['half closings', '{{x} '.repeat(13_000)],
     ['spaces within a placeholder that is one', `{{${' '.repeat(32_000)}label${' '.repeat(32_000)}}}`],
     ['backslashes', '\\'.repeat(32_000)],
-  ])('of nothing but %s is read and filled in at once', (_, template) => {
+  ])('is read and filled in at once if it is only %s', (_, template) => {
     const isFilled = template.includes('label')
     expect(fill(template)).toBe(isFilled ? 'l' : template)
     expect(fill([template])).toBe(JSON.stringify([isFilled ? 'l' : template]))

@@ -1,6 +1,6 @@
 import { utf8Length } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
-import { DeliveryFailure } from './target-kind.ts'
+import { DeliveryFailure } from './targets.ts'
 import { WAKE_FIELDS, type Wake, type WakeField, wakeFieldJson } from './wake-body.ts'
 
 /** A body as a user writes it: JSON, or text, whose strings may contain placeholders such as `{{wake_message}}`. */
@@ -9,15 +9,20 @@ export type BodyTemplate = unknown
 const TEMPLATE_BYTES_MAX = 64 * 1024
 const DEPTH_MAX = 32
 const PLACEHOLDERS_MAX = 100
-/** The size of a filled-in body beside one payload, however large that is. */
+/** The maximum size of a filled-in body, not counting one payload. */
 const FILLED_BYTES_MAX = 1024 * 1024
-/** Spaces around the name are trimmed elsewhere: looked for here, they would be looked through again and again. */
+/** Spaces around the name are trimmed later: matching them here takes quadratic time for many spaces. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
-/** A string that is nothing but one placeholder: the JSON value itself takes its place. */
+/** A string that is only a placeholder. The JSON value itself replaces it. */
 const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD_PATH = 'payload.'
 
-/** Refuses what is not JSON, too large, or names unknown fields; answers a copy, so that the caller cannot change it later. */
+/** The error for an invalid webhook. */
+export function refusal(detail: string): WakefulError {
+  return new WakefulError('webhook.invalid', { detail })
+}
+
+/** Validates a template: JSON, of limited size, without unknown fields. Returns a copy, which the caller cannot change. */
 export function readTemplate(body: unknown): BodyTemplate {
   let text: string | undefined
   try {
@@ -25,39 +30,31 @@ export function readTemplate(body: unknown): BodyTemplate {
   } catch {
     text = undefined
   }
-  if (text === undefined)
-    throw new WakefulError('webhook.invalid', {
-      detail: `The body of the webhook must be JSON or text, not ${display(body)}.`,
-    })
+  if (text === undefined) throw refusal(`The body of the webhook must be JSON or text, not ${display(body)}.`)
   const bytes = utf8Length(text)
   if (bytes > TEMPLATE_BYTES_MAX) {
-    throw new WakefulError('webhook.invalid', {
-      detail: `The body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
-    })
+    throw refusal(
+      `The body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
+    )
   }
   if (!text.isWellFormed() || /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(text))
-    throw new WakefulError('webhook.invalid', {
-      detail: 'The body of the webhook contains half of a surrogate pair.',
-    })
+    throw refusal('The body of the webhook contains half of a surrogate pair.')
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
-    throw new WakefulError('webhook.invalid', {
-      detail: `The body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
-    })
+    throw refusal(
+      `The body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
+    )
   return template
 }
 
-/** How many there are; an unknown one is refused. */
+/** Counts the placeholders, and refuses unknown ones. */
 function countPlaceholders(value: unknown, depth: number): number {
-  if (depth > DEPTH_MAX)
-    throw new WakefulError('webhook.invalid', {
-      detail: `The body of the webhook is nested deeper than ${DEPTH_MAX} levels.`,
-    })
+  if (depth > DEPTH_MAX) throw refusal(`The body of the webhook is nested deeper than ${DEPTH_MAX} levels.`)
   let count = 0
   if (typeof value === 'string') {
-    for (const [, within] of value.matchAll(PLACEHOLDER)) {
-      assertKnown(within!.trim())
+    for (const [, name] of value.matchAll(PLACEHOLDER)) {
+      assertKnown(name!.trim())
       count += 1
     }
   } else if (Array.isArray(value)) {
@@ -65,9 +62,9 @@ function countPlaceholders(value: unknown, depth: number): number {
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, each] of Object.entries(value)) {
       if (name.includes('{{'))
-        throw new WakefulError('webhook.invalid', {
-          detail: `The body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
-        })
+        throw refusal(
+          `The body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
+        )
       count += countPlaceholders(each, depth + 1)
     }
   }
@@ -77,26 +74,26 @@ function countPlaceholders(value: unknown, depth: number): number {
 function assertKnown(name: string): void {
   if (WAKE_FIELDS.includes(name as WakeField)) return
   if (name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')) return
-  throw new WakefulError('webhook.invalid', {
-    detail: `The body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
-  })
+  throw refusal(
+    `The body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
+  )
 }
 
-/** Fills in a template: JSON text of anything but a string, which is filled in as it is. Throws where it grows too large. */
+/** Fills in a template. A string becomes text, anything else becomes JSON text. Throws if the result is too large. */
 export function fillTemplate(template: BodyTemplate, wake: Wake): string {
-  const known = new Filling(wake)
-  const body = typeof template === 'string' ? known.text(template) : known.json(template)
-  known.assertFits(utf8Length(body))
+  const filler = new TemplateFiller(wake)
+  const body = typeof template === 'string' ? filler.text(template) : filler.json(template)
+  filler.assertFits(utf8Length(body))
   return body
 }
 
-/** What the placeholders stand for; the payload is parsed once, and only where a path leads into it. */
-class Filling {
+/** Replaces the placeholders of one body. The payload is parsed once, and only if a placeholder has a path into it. */
+class TemplateFiller {
   readonly #wake: Wake
   readonly #bytesMax: number
-  readonly #made = new Map<string, string>()
+  readonly #jsonByName = new Map<string, string>()
   #payload: { readonly value: unknown } | null = null
-  /** Characters filled in so far: the body has as many bytes at least. */
+  /** Characters filled in so far. The body has at least as many bytes. */
   #filled = 0
 
   constructor(wake: Wake) {
@@ -104,7 +101,7 @@ class Filling {
     this.#bytesMax = FILLED_BYTES_MAX + utf8Length(wake.alarm.payload ?? '')
   }
 
-  /** Asked while it grows, so that what is too large is never made; trying again would make it as large. */
+  /** Called while the body grows, so that one that is too large is never built. Final: a retry would be as large. */
   assertFits(bytes: number): void {
     if (bytes > this.#bytesMax)
       throw new DeliveryFailure('not sent: its body, filled in, has more than 1 MiB beside the payload', {
@@ -114,8 +111,9 @@ class Filling {
 
   json(value: unknown): string {
     if (typeof value === 'string') {
-      const only = ONLY_PLACEHOLDER.exec(value)
-      return only === null ? JSON.stringify(this.text(value)) : this.#counted(this.#valueJson(only[1]!))
+      const placeholder = ONLY_PLACEHOLDER.exec(value)
+      if (placeholder === null) return JSON.stringify(this.text(value))
+      return this.#counted(this.#valueJson(placeholder[1]!))
     }
     if (Array.isArray(value)) return `[${value.map((each) => this.json(each)).join(',')}]`
     if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -123,10 +121,10 @@ class Filling {
     return `{${fields.join(',')}}`
   }
 
-  /** Strings as they are, nothing for null, all else as JSON. */
+  /** Fills placeholders into text: strings as they are, nothing for null, anything else as JSON. */
   text(template: string): string {
-    return template.replace(PLACEHOLDER, (_, within: string) => {
-      const json = this.#valueJson(within).trim()
+    return template.replace(PLACEHOLDER, (_, name: string) => {
+      const json = this.#valueJson(name).trim()
       if (json === 'null') return ''
       return this.#counted(json.startsWith('"') ? (JSON.parse(json) as string) : json)
     })
@@ -138,16 +136,16 @@ class Filling {
     return text
   }
 
-  #valueJson(within: string): string {
-    const name = within.trim()
-    const made = this.#made.get(name) ?? this.#makeJson(name)
-    this.#made.set(name, made)
-    return made
+  #valueJson(written: string): string {
+    const name = written.trim()
+    const json = this.#jsonByName.get(name) ?? this.#readJson(name)
+    this.#jsonByName.set(name, json)
+    return json
   }
 
-  #makeJson(name: string): string {
+  #readJson(name: string): string {
     if (!name.startsWith(PAYLOAD_PATH)) return wakeFieldJson(this.#wake, name as WakeField)
-    let value = this.#parsed()
+    let value = this.#parsedPayload()
     for (const step of name.slice(PAYLOAD_PATH.length).split('.')) {
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return 'null'
       value = (value as Record<string, unknown>)[step]
@@ -155,12 +153,13 @@ class Filling {
     return JSON.stringify(value) ?? 'null'
   }
 
-  #parsed(): unknown {
+  #parsedPayload(): unknown {
     this.#payload ??= { value: parseVerbatim(this.#wake.alarm.payload) }
     return this.#payload.value
   }
 }
 
+/** The proposal "JSON.parse source text access", which TypeScript has no types for yet. */
 interface Source {
   readonly source?: string
 }
@@ -169,7 +168,7 @@ const { parse, rawJSON } = JSON as unknown as {
   rawJSON?(text: string): unknown
 }
 
-/** Numbers keep every digit they were written with, where the runtime can (promise: verbatim). */
+/** Parses a payload. Numbers keep all their digits if the runtime has `JSON.rawJSON` (promise: verbatim). */
 function parseVerbatim(text: string | null): unknown {
   if (text === null) return null
   try {

@@ -1,272 +1,135 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type Alarm,
-  buildAlarm,
-  DEFAULT_LIMITS,
-  DEFAULTS,
-  firstTimer,
-  type SetOptions,
-} from '../alarm/index.ts'
-import { VirtualClock } from '../testing/index.ts'
-import { resolveWhen } from '../time/index.ts'
-import { type Delivery, DeliveryFailure, Postponed } from './target-kind.ts'
-import { WebhookTarget } from './webhook.ts'
-import { TransportFailure, type WebhookAnswer, type WebhookRequest } from './webhook-ports.ts'
+import { parseWebhook } from './webhook.ts'
 
-const SETTINGS = {
-  timeoutMs: 30_000,
-  perEndpoint: 10,
-  circuitFailures: 5,
-  circuitOpenMs: 10_000,
-  circuitOpenMsMax: 60_000,
-  patienceMs: 600_000,
-  allowPrivate: false,
-}
-const OK: WebhookAnswer = { status: 200, retryAfter: null, body: '' }
-
-/** A target whose transport answers what it is told to, and remembers what was sent. */
-function bench(answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => OK) {
-  const clock = new VirtualClock('2030-01-01T00:00:00Z')
-  const sent: WebhookRequest[] = []
-  const target = new WebhookTarget(
-    {
-      clock,
-      transport: {
-        async send(request) {
-          sent.push(request)
-          return answer(request)
-        },
-      },
-      keys: {
-        of: async (tenant) => [{ sign: (text) => `new:${tenant}:${text.length}` }, { sign: () => 'old' }],
-      },
-      sealer: {
-        seal: (text, purpose) => `sealed ${purpose} ${btoa(text)}`,
-        open: (sealed, purpose) => {
-          if (!sealed.startsWith(`sealed ${purpose} `)) throw new Error('not sealed for this')
-          return atob(sealed.split(' ').at(-1)!)
-        },
-      },
-      canSign: () => true,
-    },
-    SETTINGS,
-  )
-  const request = (
-    options: SetOptions = {},
-    tenant = 't',
-    signal = new AbortController().signal,
-  ): Delivery => {
-    const now = clock.now()
-    const resolved = resolveWhen({ delay: '0s' }, { now, timezone: 'UTC' })
-    const shop = {
-      limits: DEFAULT_LIMITS,
-      defaults: DEFAULTS,
-      target: (spec: unknown) => target.parse(spec as never),
-      newId: () => 'id',
-    }
-    const spec = { target: { webhook: 'https://example.com/hook?token=hidden' }, ...options }
-    const alarm: Alarm = buildAlarm({ tenant, owner: 'o' }, resolved, spec, now, shop)
-    const timer = { ...firstTimer(alarm, resolved), id: 1, shard: 1, version: 1, edited: false, report: null }
-    return { alarm, timer, firedAt: now, signal, tx: undefined }
+const URL_OK = 'https://example.com/hook'
+const read = (fields: object) => parseWebhook({ webhook: URL_OK, ...fields }, false)
+const refused = (fields: object) => {
+  try {
+    read(fields)
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ name: 'WakefulError', code: 'invalid_request' })
+    return (thrown as Error).message
   }
-  const deliver = (options: SetOptions = {}, tenant = 't') => target.deliver(request(options, tenant))
-  const thrown = (options: SetOptions = {}, tenant = 't') =>
-    deliver(options, tenant).then(
-      () => null,
-      (error: unknown) => error as Error,
-    )
-  return { clock, sent, target, request, deliver, thrown }
+  return 'accepted'
 }
 
-const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+test('a URL alone is a POST without headers and with the standard body', () => {
+  expect(read({})).toEqual({ url: URL_OK, method: 'POST', headers: null, body: undefined })
+})
 
-describe('what is sent', () => {
-  test('is the wake’s body with the headers of Standard Webhooks, signed with every key', async () => {
-    const { sent, deliver } = bench()
-    await deliver({ message: 'up', traceparent: TRACE })
-    const { url, method, headers, body } = sent[0]!
-    expect([url.href, method]).toEqual(['https://example.com/hook?token=hidden', 'POST'])
-    expect(JSON.parse(body!)).toMatchObject({ alarm_id: 'id', wake_message: 'up' })
-    const signed = `id-1-1893456000000.1893456000.${body}`
-    expect(headers).toEqual({
-      'user-agent': 'wakeful',
-      'content-type': 'application/json',
-      'webhook-id': 'id-1-1893456000000',
-      'webhook-timestamp': '1893456000',
-      'webhook-signature': `v1,new:t:${signed.length} v1,old`,
-      traceparent: TRACE,
-    })
+describe('its URL', () => {
+  test.each([
+    'http://example.com',
+    'https://example.com:8443/a/b?c=d&e=%20',
+    'https://bücher.example/é',
+    'https://8.8.8.8/',
+    'https://[2606:4700:4700::1111]/',
+    'HTTPS://EXAMPLE.COM/',
+  ])('%s is stored as it is written', (webhook) => expect(read({ webhook }).url).toBe(webhook))
+
+  test.each([
+    [42, /must be a string/],
+    ['', /https:\/\//],
+    ['example.com/hook', /https:\/\//],
+    ['ftp://example.com/', /https:\/\//],
+    ['file:///etc/passwd', /https:\/\//],
+    ['javascript:alert(1)', /https:\/\//],
+    ['https:example.com', /https:\/\//],
+    ['https://', /https:\/\//],
+    ['https://exa mple.com/', /spaces/],
+    ['https://example.com/a\nb', /control characters/],
+    ['https://example.com\\@evil.example/', /backslashes/],
+    ['https://user:pass@example.com/', /in headers, which are sealed/],
+    ['https://user@example.com/', /user or password/],
+    ['https://example.com/#part', /fragment/],
+    [`https://example.com/${'a'.repeat(2_048)}`, /At most 2048/],
+    ['https://localhost/', /loopback.*WAKEFUL_ALLOW_PRIVATE_TARGETS=1/],
+    ['http://169.254.169.254/latest/meta-data', /link-local/],
+    ['http://0x7f.1/', /loopback/],
+    ['http://2130706433/', /loopback/],
+    ['http://[::ffff:10.0.0.1]/', /IPv4 within IPv6/],
+  ])('%j is refused', (webhook, message) => expect(refused({ webhook })).toMatch(message))
+
+  test('a password in it does not appear in the error', () => {
+    expect(refused({ webhook: 'https://user:hunter2@example.com/' })).not.toContain('hunter2')
   })
 
-  test('has the user’s method, headers and body, which never stand in for Wakeful’s own', async () => {
-    const { sent, deliver } = bench()
-    const headers = {
-      Authorization: 'Bearer x',
-      'Content-Type': 'application/vnd.a+json',
-      'User-Agent': 'mine',
-    }
-    await deliver({
-      target: { webhook: 'https://example.com/', method: 'put', headers, body: { a: '{{label}}' } },
-      label: 'l',
-    })
-    expect(sent[0]).toMatchObject({ method: 'PUT', body: '{"a":"l"}' })
-    expect(sent[0]!.headers).toMatchObject({
-      authorization: 'Bearer x',
-      'content-type': 'application/vnd.a+json',
-      'user-agent': 'mine',
-    })
-    expect(sent[0]!.headers).not.toHaveProperty('traceparent')
-  })
-
-  test('is nothing but its headers by GET, and plain text where the template is one', async () => {
-    const { sent, deliver } = bench()
-    await deliver({ target: { webhook: 'https://example.com/', method: 'GET' } })
-    expect([sent[0]!.body, sent[0]!.headers['content-type']]).toEqual([null, undefined])
-    await deliver({ target: { webhook: 'https://example.com/', body: 'hello {{attempt}}' } })
-    expect([sent[1]!.body, sent[1]!.headers['content-type']]).toEqual([
-      'hello 1',
-      'text/plain; charset=utf-8',
-    ])
-  })
-
-  test('keeps headers sealed, for this URL alone', async () => {
-    const { target, deliver, request, sent } = bench()
-    const webhook = 'https://example.com/'
-    const parsed = target.parse({ webhook, headers: { authorization: 'hunter2' } })
-    expect(JSON.stringify(parsed)).not.toContain('hunter2')
-    expect(target.parse({ webhook })).toEqual({ kind: 'webhook', name: webhook, pool: 'wakeful' })
-    const moved = request()
-    const alarm = { ...moved.alarm, target: { ...parsed, name: 'https://evil.example/' } }
-    await expect(target.deliver({ ...moved, alarm })).rejects.toMatchObject({ final: true })
-    expect(sent).toEqual([])
-    await deliver()
+  test('private addresses are accepted if the operator allows them', () => {
+    expect(parseWebhook({ webhook: 'http://127.0.0.1:8080/' }, true).url).toBe('http://127.0.0.1:8080/')
   })
 })
 
-describe('what comes of it', () => {
-  test('an address that is refused fails for good; a network error is attempted again', async () => {
-    const kinds = ['forbidden', 'network'] as const
-    const { thrown } = bench(() => {
-      throw new TransportFailure(kinds[round++ % 2]!, 'said')
-    })
-    let round = 0
-    expect(await thrown()).toMatchObject({ name: 'DeliveryFailure', final: true, message: 'said' })
-    expect(await thrown()).toMatchObject({ name: 'DeliveryFailure', final: false, message: 'said' })
-  })
-
-  test('no error contains the path, the query or a header of the webhook', async () => {
-    for (const status of [302, 400, 410, 429, 500]) {
-      const { thrown } = bench(() => ({ status, retryAfter: null, body: 'echo hunter2' }))
-      const target = {
-        webhook: 'https://example.com/secret-path?token=hidden',
-        headers: { authorization: 'hunter2' },
-      }
-      expect((await thrown({ target }))!.message).not.toMatch(/hunter2|hidden|secret-path/)
-    }
-  })
+test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'put'])('method %s is accepted', (method) => {
+  expect(read({ method }).method).toBe(method.toUpperCase())
 })
 
-describe('an endpoint that fails', () => {
-  const dead = () => ({ status: 503, retryAfter: null, body: null })
+test.each(['HEAD', 'CONNECT', 'TRACE', 'OPTIONS', '', 'POST /', 7, null])(
+  'method %j is refused',
+  (method) => {
+    expect(refused({ method })).toMatch(/one of POST, PUT, PATCH, DELETE, GET/)
+  },
+)
 
-  test('is left alone after five failures: what comes then waits, uncounted, and is not sent', async () => {
-    const { thrown, sent } = bench(dead)
-    for (let failures = 0; failures < 5; failures++) expect(await thrown()).toBeInstanceOf(DeliveryFailure)
-    const refused = await thrown()
-    expect(refused).toBeInstanceOf(Postponed)
-    expect(refused).toMatchObject({
-      waitMs: 10_000,
-      message: expect.stringContaining('has failed 5 times in a row'),
-    })
-    expect(sent).toHaveLength(5)
-  })
+test('a GET has no body', () => expect(refused({ method: 'GET', body: {} })).toMatch(/no body/))
 
-  test('fails what has waited for longer than the patience, spaced by the circuit', async () => {
-    const { target, request, thrown, clock } = bench(dead)
-    for (let failures = 0; failures < 5; failures++) await thrown()
-    const old = { ...request(), firedAt: clock.now() + 600_001 }
-    await expect(target.deliver(old)).rejects.toMatchObject({
-      name: 'DeliveryFailure',
-      final: false,
-      retryAfterMs: 10_000,
-    })
-  })
-
-  test('delays neither another tenant nor another origin', async () => {
-    const { thrown, sent } = bench(dead)
-    for (let failures = 0; failures < 6; failures++) await thrown()
-    await thrown({}, 'another')
-    await thrown({ target: { webhook: 'https://example.com:8443/hook' } })
-    expect(sent).toHaveLength(7)
-  })
-
-  test('is one, also where its host is written with the dot behind it', async () => {
-    const { thrown, sent } = bench(dead)
-    for (let failures = 0; failures < 5; failures++) await thrown()
-    expect(await thrown({ target: { webhook: 'https://example.com./hook' } })).toBeInstanceOf(Postponed)
-    expect(await thrown({ target: { webhook: 'https://example.com.:443/hook' } })).toBeInstanceOf(Postponed)
-    expect(sent).toHaveLength(5)
-  })
-
-  test('is probed by one call, and called again when that succeeds', async () => {
-    let isDead = true
-    const { thrown, sent, clock } = bench(() => (isDead ? dead() : OK))
-    for (let failures = 0; failures < 5; failures++) await thrown()
-    isDead = false
-    await clock.advance(10_000)
-    const probe = thrown()
-    expect(await thrown()).toBeInstanceOf(Postponed)
-    expect(await probe).toBeNull()
-    expect(await thrown()).toBeNull()
-    expect(sent).toHaveLength(7)
+describe('its headers', () => {
+  test('are stored with their names in lower case', () => {
+    const headers = { Authorization: 'Bearer x', 'X-A': 'e\t1' }
+    expect(read({ headers }).headers).toEqual({ authorization: 'Bearer x', 'x-a': 'e\t1' })
   })
 
   test.each([
-    ['a timeout', 'timeout', 0],
-    ['a drain', 'drain', null],
-  ])('is known by %s, which breaks the call off: %s', async (_, reason, refused) => {
-    const { target, request, clock } = bench(
-      ({ signal }) =>
-        new Promise((__, reject) =>
-          signal.addEventListener('abort', () => reject(new TransportFailure('network', 'broken off'))),
-        ),
-    )
-    for (let failures = 0; failures < 5; failures++) {
-      const controller = new AbortController()
-      const delivery = target.deliver(request({}, 't', controller.signal)).catch(() => {})
-      await clock.rest()
-      controller.abort(reason)
-      await delivery
-    }
-    const next = target.deliver(request()).catch((thrown: unknown) => thrown)
-    const isRefused = (await Promise.race([next, clock.rest()])) instanceof Postponed
-    expect(isRefused).toBe(refused === 0)
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'connection',
+    'keep-alive',
+    'upgrade',
+    'te',
+    'trailer',
+    'expect',
+    'webhook-id',
+    'Webhook-Signature',
+    'webhook-timestamp',
+    'webhook-anything',
+    'traceparent',
+    'tracestate',
+    'proxy-authorization',
+    'accept-encoding',
+    'content-encoding',
+    'sec-fetch-mode',
+  ])('%s cannot be set', (name) => {
+    expect(refused({ headers: { [name]: 'x' } })).toMatch(/cannot be set/)
   })
 
-  test.each([200, 302, 400, 404, 408, 410, 425, 429])('is not one that answers %i', async (status) => {
-    const { thrown, sent } = bench(() => ({ status, retryAfter: null, body: null }))
-    for (let failures = 0; failures < 12; failures++) await thrown()
-    expect(sent).toHaveLength(12)
-  })
-})
-
-test('allows ten calls to an endpoint at a time, and other endpoints do not wait for them', async () => {
-  const waiting: (() => void)[] = []
-  const { deliver, sent, clock } = bench(
-    ({ url }) =>
-      new Promise((resolve) => {
-        if (url.hostname === 'example.com') waiting.push(() => resolve(OK))
-        else resolve(OK)
-      }),
+  test.each(['a b', 'a:b', '', 'ä', 'a\r\nb', '(x)', 'x'.repeat(129), '__proto__ '])(
+    '%j is not a valid name',
+    (name) => {
+      expect(refused({ headers: { [name]: 'x' } })).toMatch(/not a valid header name/)
+    },
   )
-  const all = Promise.all(Array.from({ length: 30 }, () => deliver()))
-  await deliver({ target: { webhook: 'https://example.net/' } })
-  await clock.rest()
-  expect(sent.filter(({ url }) => url.hostname === 'example.com')).toHaveLength(10)
-  for (let left = 30; left > 0; left--) {
-    waiting.shift()!()
-    await clock.rest()
-    expect(waiting.length).toBeLessThanOrEqual(10)
-  }
-  expect(await all).toHaveLength(30)
+
+  test.each(['a\r\nx-evil: 1', 'a\nb', 'a\0b', '\x7f', '\u0001', 'é', '漢字', 7, null, {}])(
+    '%j is not a valid value',
+    (value) => {
+      expect(refused({ headers: { 'x-a': value } })).toMatch(/header x-a of the webhook must be/)
+    },
+  )
+
+  test('a refused value does not appear in the error', () => {
+    expect(refused({ headers: { authorization: 'hunter2\n' } })).not.toContain('hunter2')
+  })
+
+  test('are limited in number and size, and appear once each', () => {
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`x-${index}`, '']))
+    expect(refused({ headers: many })).toMatch(/at most 50/)
+    expect(refused({ headers: { 'x-a': 'a'.repeat(16_384) } })).toMatch(/at most 16384/)
+    expect(refused({ headers: { 'x-a': '1', 'X-A': '2' } })).toMatch(/twice/)
+    expect(refused({ headers: ['x'] })).toMatch(/object/)
+    expect(refused({ headers: null })).toMatch(/object/)
+  })
+
+  test('may have the names of properties of objects, such as constructor', () => {
+    expect(read({ headers: { constructor: 'x' } }).headers).toMatchObject({ constructor: 'x' })
+  })
 })

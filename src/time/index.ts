@@ -34,7 +34,6 @@ export {
   occurrenceFrom,
 } from './occurrences/index.ts'
 export { parseBound } from './phrases/index.ts'
-export { type Preview, type PreviewedInstant, preview } from './preview/index.ts'
 export {
   applyZoneData,
   describe,
@@ -57,7 +56,10 @@ export {
   type MisfireInput,
   type Moment,
   type Parsed,
+  type Preview,
+  type PreviewedInstant,
   parse,
+  preview,
   type Resolved,
   resolveReschedule,
   resolveSince,

@@ -44,20 +44,20 @@ export function compareOne(random: Random): Comparison {
   const first = Math.min(spec.start, instances[0] ?? spec.start)
   let at = first - 1
   for (const [index, expected] of instances.entries()) {
-    const found = rule.nextWallTime(at)
+    const found = rule.wallTimes.next(at)
     if (found !== expected) return result(false, `#${index}: ${show(found)}, not ${show(expected)}`)
     at = expected
   }
-  const beyond = rule.nextWallTime(at)
+  const beyond = rule.wallTimes.next(at)
   if (beyond !== null && beyond < end) return result(false, `after the last: ${show(beyond)}`)
   for (let probe = 0; probe < PROBES; probe++) {
     const from = first - 1000 + random.between(0, (end - first) / 1000) * 1000 + random.between(-1, 1)
     const expected = instances[placeOf(instances, from + 1)] ?? null
-    const found = rule.nextWallTime(from)
+    const found = rule.wallTimes.next(from)
     const same = expected === null ? found === null || found >= end : found === expected
     if (!same) return result(false, `after ${show(from)}: ${show(found)}, not ${show(expected)}`)
     const to = Math.min(end, from + random.between(0, (end - first) / 1000) * 1000)
-    const counted = rule.countWallTimes!(from, to)
+    const counted = rule.wallTimes.count!(from, to)
     const really = Math.max(0, placeOf(instances, to) - placeOf(instances, from))
     if (counted !== really) {
       return result(false, `${counted} in [${show(from)}, ${show(to)}), not ${really}`)

@@ -1,16 +1,19 @@
-import { parseArgs } from 'node:util'
+import { readOptions } from '../script-options.ts'
 import { SIMULATION_PLANTED } from '../simulation/planted.ts'
 import { hunt, tableOf } from './hunt.ts'
 import type { Planted } from './plant.ts'
 import { POSTGRES_PLANTED } from './postgres/planted.ts'
 import { SQLITE_PLANTED } from './sqlite-planted.ts'
 
-/**
- * `npm run test:planted [-- --store postgres|simulation] [-- --only <words>]`: checks that the campaigns or the
- * simulation find planted bugs.
- */
-const { values } = parseArgs({
-  options: { store: { type: 'string', default: 'sqlite' }, only: { type: 'string', default: '' } },
+const USAGE = `Checks that the campaigns or the simulation find planted bugs. Exits with 1 if one is missed.
+
+  npm run test:planted -- [--store sqlite|postgres|simulation] [--only WORDS]
+
+--store is the campaign that hunts (sqlite); --only hunts the bugs whose title contains these words.`
+
+const values = readOptions(USAGE, {
+  store: { type: 'string', default: 'sqlite' },
+  only: { type: 'string', default: '' },
 })
 
 const STORES: Readonly<Record<string, { readonly all: readonly Planted[]; readonly parallel: number }>> = {

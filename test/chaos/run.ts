@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readOptions } from '../script-options.ts'
 import { campaign } from './campaign.ts'
 import { runPostgres } from './postgres/run.ts'
 
@@ -13,33 +13,18 @@ const USAGE = `The long form of the crash test.
 
 --discard keeps no files, even if something was found; --true-clocks does not shift any wall clock.`
 
-const args = process.argv.slice(2)
-if (args.includes('--help') || args.includes('-h')) console.log(USAGE)
-else await campaignOf(args).catch(explain)
-
-/** Uses SQLite by default. `--store postgres` has separate options. */
-function campaignOf(args: string[]): Promise<void> {
-  return /--store[ =]postgres\b/.test(args.join(' ')) ? runPostgres(args) : runSqlite()
-}
-
-/** Prints the usage for a wrong option, and rethrows any other error. */
-function explain(thrown: unknown): void {
-  const { code, message } = thrown as { code?: unknown; message?: string }
-  if (!String(code).startsWith('ERR_PARSE_ARGS')) throw thrown
-  console.error(`${message}\n\n${USAGE}`)
-  process.exitCode = 2
-}
+// `--store postgres` has separate options.
+if (/--store[ =]postgres\b/.test(process.argv.join(' '))) await runPostgres(USAGE)
+else await runSqlite()
 
 async function runSqlite(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      kills: { type: 'string', default: '200' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      processes: { type: 'string', default: '1' },
-      pauses: { type: 'string', default: '0' },
-      /** Keeps no files, even if something was found. */
-      discard: { type: 'boolean', default: false },
-    },
+  const values = readOptions(USAGE, {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    processes: { type: 'string', default: '1' },
+    pauses: { type: 'string', default: '0' },
+    /** Keeps no files, even if something was found. */
+    discard: { type: 'boolean', default: false },
   })
   const [kills, seed] = [Number(values.kills), Number(values.seed)]
   const [processes, pauses] = [Number(values.processes), Number(values.pauses)]

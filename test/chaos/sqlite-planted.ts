@@ -57,7 +57,7 @@ const SQLITE: readonly Simple[] = [
     bug: 'a handler writes outside the transaction of its settle',
     file: 'src/stores/sqlite/store.ts',
     from: 'const settlement = await work(session.db)',
-    to: "const settlement = await work(session.db)\n        session.db.exec('COMMIT')\n        await new Promise((resolve) => setTimeout(resolve, 20))\n        await this.#begin(session)",
+    to: "const settlement = await work(session.db)\n        session.db.exec('COMMIT')\n        await new Promise((resolve) => setTimeout(resolve, 20))\n        await beginImmediate(session.db, this.path, this.#busyMs, this.#system)",
     breaches: ['effect'],
   },
   {
@@ -69,7 +69,7 @@ const SQLITE: readonly Simple[] = [
   },
   {
     bug: 'the counters do not include a cancel',
-    file: 'src/stores/tallies.ts',
+    file: 'src/stores/rows.ts',
     from: 'if (tally.to !== null) sums[tally.to] += 1',
     to: "if (tally.to !== null && tally.to !== 'cancelled') sums[tally.to] += 1",
     breaches: ['damage'],

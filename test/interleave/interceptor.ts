@@ -264,7 +264,7 @@ function rewritten(query: QueryConfig, interceptor: Interceptor): QueryConfig {
 const CLOCK_POSITIONS: Partial<Record<StatementName, number>> = {
   nearShards: 1,
   heartbeat: 3,
-  removeDeadProcesses: 1,
+  markDeadProcesses: 1,
 }
 
 function atThisMoment(query: QueryConfig, name: string, interceptor: Interceptor): QueryConfig {

@@ -30,7 +30,7 @@ export const NEXT_WAKE_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/rows/write-batch.ts',
-        from: 'if (last !== undefined && isBroken(thrown)) note(last)',
+        from: 'if (last !== undefined && isBroken(thrown)) onWritten(last)',
         to: '',
       },
     ],
@@ -39,7 +39,7 @@ export const NEXT_WAKE_PLANTED: readonly Planted[] = [
   {
     bug: 'a timer moved to another shard sends no notice',
     edits: [
-      { file: 'stores/postgres/rows/row-writes.ts', from: 'this.#wakeElsewhere(timers, shard)', to: '' },
+      { file: 'stores/postgres/rows/write-batch.ts', from: 'this.#wakeInNewShard(timers, shard)', to: '' },
     ],
     scenarios: ['target moved to another pool | claim by its lease holder'],
   },

@@ -235,8 +235,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/sharded/shard-leases.ts',
-        from: 'const isCurrent = holding.takeovers === result.takeovers',
-        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
+        from: 'const isCurrent = this.#takeovers === result.takeovers',
+        to: 'const isCurrent = this.#takeovers === result.takeovers || result !== null',
       },
     ],
     scenarios: ['late heartbeat | takeover'],
@@ -257,7 +257,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'two concurrent sets of one key are not retried',
     edits: [
       {
-        file: 'stores/postgres/writes/writers.ts',
+        file: 'stores/postgres/writes/sets.ts',
         from: 'if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX)',
         to: 'if (!isDuplicate(thrown) || attempt >= 1)',
       },
@@ -284,7 +284,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'an edit locks timers before it locks shards',
     edits: [
       {
-        file: 'stores/postgres/rows/locks.ts',
+        file: 'stores/postgres/rows/snapshots.ts',
         from: 'if (round === 1 && missing.length > 0) session.send',
         to: 'session.send(sql.lockTimersOfAlarms, seqs)\n    if (missing.length > 0) session.send',
       },
@@ -327,7 +327,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'an edit waits for a shard while it locks the alarm',
     edits: [
       {
-        file: 'stores/postgres/rows/locks.ts',
+        file: 'stores/postgres/rows/snapshots.ts',
         from: 'if (round === 1 && missing.length > 0)',
         to: 'if (missing.length > 0)',
       },

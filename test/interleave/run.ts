@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { startPostgres } from '../postgres/server.ts'
+import { readOptions } from '../script-options.ts'
 import { exploreScenario, type Figures, huntAll, rowOf } from './campaign.ts'
 import { follow, scheduleOf } from './explore.ts'
 import { type Scenario, tryOnce } from './scenario.ts'
@@ -8,28 +8,30 @@ import { readSchedule, scheduleReport } from './schedule-report.ts'
 import { loadSubject } from './subject.ts'
 import { World } from './world.ts'
 
-/**
- * `node test/interleave/run.ts`: explores every schedule within the bounds, then hunts the planted bugs. `--scenario`:
- * part of a scenario's name; `--actors`: only scenarios with 2 or 3 actors; `--schedule`: replays one; `--preemptions`:
- * for two actors (2), `--of-three`: for three (1); `--max`: schedules per scenario; `--samples`: random schedules per
- * scenario, by `--seed`; `--planted`: only the planted bugs; `--bug`: only those whose name contains this, may be
- * repeated; `--clean`: only the scenarios; `--server`: the URL of an existing database.
- */
-const { values } = parseArgs({
-  options: {
-    scenario: { type: 'string', default: '' },
-    actors: { type: 'string' },
-    schedule: { type: 'string' },
-    preemptions: { type: 'string', default: '2' },
-    'of-three': { type: 'string', default: '1' },
-    max: { type: 'string', default: '1500' },
-    samples: { type: 'string', default: '50' },
-    seed: { type: 'string', default: '1' },
-    planted: { type: 'boolean', default: false },
-    clean: { type: 'boolean', default: false },
-    bug: { type: 'string', multiple: true, default: [''] },
-    server: { type: 'string' },
-  },
+const USAGE = `Tries every order of the statements of two or three callers within bounds, then hunts the planted bugs.
+
+  npm run test:interleave -- [--scenario TEXT] [--actors 2|3] [--preemptions 2] [--of-three 1] [--max 1500]
+    [--samples 50] [--seed 1] [--planted | --clean] [--bug TEXT]… [--server URL]
+  npm run test:interleave -- --scenario TEXT --schedule ORDER
+
+--scenario and --bug select by part of a name; --actors selects scenarios with 2 or 3 callers. --preemptions bounds the
+switches of two callers, --of-three those of three. --max bounds the orders of a scenario; --samples adds random ones, by
+--seed. --planted hunts the planted bugs only; --clean leaves them out. --schedule replays one order. --server uses an
+existing database.`
+
+const values = readOptions(USAGE, {
+  scenario: { type: 'string', default: '' },
+  actors: { type: 'string' },
+  schedule: { type: 'string' },
+  preemptions: { type: 'string', default: '2' },
+  'of-three': { type: 'string', default: '1' },
+  max: { type: 'string', default: '1500' },
+  samples: { type: 'string', default: '50' },
+  seed: { type: 'string', default: '1' },
+  planted: { type: 'boolean', default: false },
+  clean: { type: 'boolean', default: false },
+  bug: { type: 'string', multiple: true, default: [''] },
+  server: { type: 'string' },
 })
 const PLANTED_SCHEDULES_MAX = 500
 

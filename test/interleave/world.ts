@@ -52,7 +52,7 @@ export class World {
     for (const [setting, value] of Object.entries(settings))
       await this.#admin.query(`ALTER DATABASE "${name}" SET ${setting} = '${value}'`)
     const database = this.#database('setup')
-    await this.subject.migrate(database, this.clock.now(), { shards: 1 })
+    await this.subject.migrate(database, this.clock.now(), 1)
     if (ddl !== undefined) await this.ask(ddl)
   }
 

@@ -39,6 +39,8 @@ export interface Evidence {
   readonly concurrency?: number
   /** How soon a due delivery must begin after its instant, or after the last fault (10 s). */
   readonly promptMs?: number
+  /** How far a record's time may lie before its write (5 s): a process's clock may lag, but is never ahead. */
+  readonly clockLagMs?: number
   /** The largest allowed median lateness of deliveries due long after the last fault. */
   readonly punctualMs?: number
   /** How long a delivery may stay unfinished after its last activity (10 s). */

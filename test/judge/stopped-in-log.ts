@@ -4,24 +4,29 @@ import { type Facts, isDelivered } from './facts.ts'
 import { type Call, type Chain, isAsk } from './model.ts'
 
 /** Promise cancel-wins if the log is the target: no record appears after a cancel or during a pause. */
-export function stoppedInLog({ chains }: Facts): Violation[] {
+export function stoppedInLog({ chains, evidence }: Facts): Violation[] {
+  const { clockLagMs = CLOCK_LAG_MS } = evidence
   return chains.flatMap((chain) => {
     if (!chain.asks.some(({ ask }) => ask.toLog)) return []
     return chain.calls.flatMap((call, order) => {
       if (call.answer !== 'yes' || (call.kind !== 'cancel' && call.kind !== 'pause')) return []
-      return recordedAfter(chain, call, order)
+      return recordedAfter(chain, call, order, clockLagMs)
     })
   })
 }
 
-/** How far a record's time may lie before its write. Clocks are inexact, but never ahead. */
-const BEHIND_MS = 5_000
+const CLOCK_LAG_MS = 5_000
 
 /** Records after the answer and before the next call that may have reactivated the alarm. */
-function recordedAfter({ calls, records }: Chain, stop: Call, order: number): Violation[] {
+function recordedAfter(
+  { calls, records }: Chain,
+  stop: Call,
+  order: number,
+  clockLagMs: number,
+): Violation[] {
   const isPause = stop.kind === 'pause'
   const next = calls.slice(order + 1).find((call) => (isPause ? endsPause(call) : call.kind === 'ask'))
-  const [from, to] = [stop.answeredAt ?? Number.POSITIVE_INFINITY, sentAt(next)]
+  const [from, to] = [stop.answeredAt ?? Number.POSITIVE_INFINITY, sentAt(next) - clockLagMs]
   const isAfter = (record: LogRecord) =>
     isDelivered(record) && from < record.at && record.at < to && (!isPause || record.scheduledFor > from)
   return records
@@ -38,5 +43,5 @@ function endsPause(call: Call): boolean {
 }
 
 function sentAt(call: Call | undefined): number {
-  return call === undefined ? Number.POSITIVE_INFINITY : (call.sentAt ?? Number.NEGATIVE_INFINITY) - BEHIND_MS
+  return call === undefined ? Number.POSITIVE_INFINITY : (call.sentAt ?? Number.NEGATIVE_INFINITY)
 }

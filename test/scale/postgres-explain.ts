@@ -19,7 +19,7 @@ const NEEDED: readonly StatementName[] = [
   'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertInFlightBatches', 'pending', 'found', 'heartbeat',
   'shareShards', 'removeClaimedTimers', 'moveClaimedTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeInFlightBatches',
   'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'snapshotsBySeq',
-  'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'alarmByKey', 'upcoming',
+  'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'seqsOfKeys', 'upcoming',
   ...(Object.keys(STREAM_QUERIES) as (keyof typeof STREAM_QUERIES)[]),
 ] // biome-ignore format: a list
 

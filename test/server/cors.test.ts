@@ -77,6 +77,7 @@ it('needs no key for a preflight', async () => {
     authenticator: {} as never,
     allowedOrigins: new Set([APP]),
     calls: {} as never,
+    pages: {} as never,
     bodyBytesMax: 1,
     newRequestId: () => 'r',
     onAnswered: () => {},

@@ -96,6 +96,12 @@ export class Network {
     this.#slowed = { prefix, until: this.#timeline.now + ms }
   }
 
+  /** Ends the faults of the network that would last on: from now on, statements take their normal time. */
+  calm(): void {
+    this.conditions = NORMAL
+    this.#slowed = undefined
+  }
+
   /** Whether a process waits for a statement that writes or claims. */
   isAwaited(name: string): boolean {
     return (this.#awaited.get(name) ?? 0) > 0

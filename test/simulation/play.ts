@@ -28,6 +28,7 @@ const RESTART_MS = 1_500
  * default leases the sum is ten seconds.
  */
 const CLAIM_MS = 5_000
+const CLOCK_LAG_MS_MIN = 5_000
 
 /** After the last fault, most deliveries begin within this time: they do not wait for a heartbeat. */
 const PUNCTUAL_MS = 500
@@ -146,7 +147,7 @@ function recordFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
 
 function evidenceOf(
   { backend }: World,
-  { kind, concurrency, leaseMs }: Plan,
+  { kind, concurrency, leaseMs, heartbeatMs }: Plan,
   { entries }: Ledger,
   until: number,
   overdue: readonly string[],
@@ -159,6 +160,8 @@ function evidenceOf(
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
+    // A process measures the store's clock once per heartbeat, and counts slowly until the next: 0.07 % with the drift.
+    clockLagMs: Math.max(CLOCK_LAG_MS_MIN, heartbeatMs / 1_000),
     // With rare heartbeats, clocks are more conservative: in a year's run they lag by seconds.
     ...(kind !== 'year' && { punctualMs: PUNCTUAL_MS }),
     concurrency: concurrency + Math.floor(concurrency * RESERVE),

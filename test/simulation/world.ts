@@ -3,7 +3,6 @@ import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../random.ts'
 import { AuthoritativeClock } from './authoritative-clock.ts'
 import type { Backend } from './backend.ts'
-import { NORMAL } from './conditions.ts'
 import { FaultCounter, type FaultName, hasEffect, type MarkHit } from './faults.ts'
 import { Network, type Point } from './network.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
@@ -334,7 +333,7 @@ export class World<B extends Backend = Backend> {
 
   /** Ends all faults. */
   calm(): void {
-    this.network.conditions = NORMAL
+    this.network.calm()
     for (const trigger of [...this.#triggers]) this.#disarm(trigger)
     this.note('world', 'calm')
   }

@@ -19,7 +19,7 @@ export interface RoundEnd {
   readonly sendsRequest: boolean
 }
 
-const END_MS_MAX = 10_000
+const END_MS_MAX = 60_000
 /** Published by undici, also by fetch, and by node:http. */
 const REQUESTS = ['undici:request:create', 'http.client.request.created']
 

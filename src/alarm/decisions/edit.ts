@@ -1,10 +1,12 @@
 import { WakefulError } from '../../error.ts'
-import { countBetween, formatInstant, occurrenceAfter, wakeTime } from '../../time/index.ts'
+import { formatInstant, occurrenceAfter, wakeTime } from '../../time/index.ts'
 import {
   type Alarm,
   bucketOf,
   type Change,
   type Context,
+  daysOff,
+  edited,
   FORCED_TICK,
   type LifecycleEvent,
   type NewTimer,
@@ -20,24 +22,20 @@ import {
   timerAt,
   transition,
 } from '../model/index.ts'
-import { alarmRecord, skippedRecord } from './event-records.ts'
+import { alarmRecord, droppedRecords, skippedRecord } from './event-records.ts'
 import {
   type Beginning,
-  countMissedAfter,
-  daysOff,
+  daysOffRun,
   firstTimer,
   following,
-  movesOffDaysOff,
+  fromFirstSkipped,
+  missedRun,
   occurrenceAt,
-  occurrenceOf,
   unqueue,
 } from './recurrence.ts'
 
 /** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
-
-/** Missed ticks counted when a paused alarm resumes; beyond it, the record says "at least". */
-const PAUSED_TICKS_MAX = 100_000
 
 /** Cancels the alarm, or returns `firing` for an occurrence in flight (promise: cancel-wins). */
 export function cancel(snapshot: Snapshot, context: Context): { change: Change; outcome: CancelOutcome } {
@@ -48,9 +46,7 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   const inFlight = timers.filter((timer) => snapshot.inFlight.has(timer.id))
   const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
   const remove = others.map((timer) => timer.id)
-  // An occurrence that was attempted and is not retried must still end as one record (promise: recorded-once).
-  const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)
-  const events = dropped.map((timer) => skippedRecord(alarm, timer, 'cancelled', context.now))
+  const events = droppedRecords(alarm, others, 'cancelled', context.now)
   if (inFlight.some((timer) => timer.generation === alarm.generation)) {
     const change = {
       remove,
@@ -104,11 +100,10 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       continue
     }
     const from = fromFirstSkipped(alarm, timer)
-    const run = countMissedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
-    const { at, nominal } = run.last ?? occurrenceOf(from)
-    const count = run.count + 1
-    events.push(skippedRecord(alarm, from, 'paused', context.now, { to: at, count, exact: run.exact }))
-    const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + count - 1 })
+    const run = missedRun(alarm, from, context.now)
+    const { at, nominal } = run.to
+    events.push(skippedRecord(alarm, from, 'paused', context.now, run))
+    const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + run.count - 1 })
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
   }
@@ -118,39 +113,21 @@ export function resume(snapshot: Snapshot, context: Context): Change {
 
 /** Skips the next occurrence of a recurring alarm. */
 export function skipNext(snapshot: Snapshot, context: Context): Change {
-  const { alarm } = snapshot
+  const { alarm, timers } = snapshot
   move(snapshot, 'skip_next')
-  if (!recurs(alarm)) {
-    throw new WakefulError('alarm.single_occurrence', {})
-  }
-  const due = dueTimer(snapshot)
+  if (!recurs(alarm)) throw new WakefulError('alarm.single_occurrence', {})
+  const due = timers.find(({ kind, generation }) => kind === 'due' && generation === alarm.generation)
   if (due === undefined) throw new WakefulError('alarm.no_next_occurrence', {})
-  if (snapshot.inFlight.has(due.id)) {
-    throw new WakefulError('alarm.firing', { verb: 'skip next' })
-  }
+  if (snapshot.inFlight.has(due.id)) throw new WakefulError('alarm.firing', { verb: 'skip next' })
   const record = edited(alarm, context, {})
-  const days = daysOffBefore(alarm, due)
+  const days = daysOffRun(alarm, due, due.scheduledFor - 1)
   const next = { ...due, tick: due.tick + (days?.count ?? 0) }
   const events = [skippedRecord(alarm, next, 'skip_next', context.now)]
   if (days !== null) events.unshift(skippedRecord(alarm, days.first, 'holiday', context.now, days))
   const after = following(alarm, next)
   if (after !== null) return { alarm: record, update: [{ id: due.id, ...after }], events }
   const change = { alarm: record, remove: [due.id], events }
-  return snapshot.timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
-}
-
-/** The instants on days off that the rule skips before its next occurrence, where they are not in the log yet. */
-function daysOffBefore(alarm: Alarm, due: Timer) {
-  const first = fromFirstSkipped(alarm, due)
-  if (first === due) return null
-  const run = countBetween(alarm.rule, first.scheduledFor - 1, due.scheduledFor - 1, PAUSED_TICKS_MAX)
-  return run.last === null ? null : { first, to: run.last, count: run.count, exact: run.exact }
-}
-
-/** The timer at the first instant that its rule skipped; the timer itself where none was. */
-function fromFirstSkipped(alarm: Alarm, timer: Timer): Timer {
-  if (timer.nominal === null || alarm.rule.kind === 'once' || movesOffDaysOff(alarm.rule)) return timer
-  return { ...timer, scheduledFor: timer.nominal, nominal: null }
+  return timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
 }
 
 /** Fires at once: a once alarm now instead of later, a recurring one in addition to its rule. */
@@ -221,7 +198,6 @@ export function replace(
     cancelledAt: null,
   })
   const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
-  const superseded = resting.filter((timer) => timer.kind === 'retry' && !timer.delivered)
   return {
     alarm: record,
     remove: ids(resting),
@@ -229,7 +205,7 @@ export function replace(
     markEdited: inFlightIds(snapshot),
     outcome: null,
     events: [
-      ...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
+      ...droppedRecords(alarm, resting, 'rescheduled', context.now),
       alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
     ],
     tally: tallyOf(from, to, null),
@@ -251,13 +227,6 @@ export function assertCurrent(alarm: Alarm, seen: number | undefined): void {
   throw new WakefulError('alarm.edited', { at: ours, seen: theirs })
 }
 
-/** The timer of the rule's next occurrence, waiting, parked or in flight. */
-function dueTimer(snapshot: Snapshot): Timer | undefined {
-  return snapshot.timers.find(
-    (timer) => timer.kind === 'due' && timer.generation === snapshot.alarm.generation,
-  )
-}
-
 /** What is allowed on an alarm that was cancelled while it fired. */
 const AFTER_CANCEL: ReadonlySet<LifecycleEvent> = new Set(['cancel', 'reschedule', 'set_again'])
 
@@ -266,11 +235,6 @@ function move(snapshot: Snapshot, event: LifecycleEvent, verb?: string): State {
   const isEnding = alarm.cancelledAt !== null && (outcome === null || outcome.status === null)
   if (isEnding && !AFTER_CANCEL.has(event)) throw new WakefulError('alarm.cancelled_while_firing', {})
   return transition(stateOf(alarm, snapshot.timers, outcome), event, recurs(alarm), verb)
-}
-
-/** The record after an edit; its `updatedAt` grows even when two edits share a millisecond. */
-function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
-  return { ...alarm, ...fields, updatedAt: Math.max(context.now, alarm.updatedAt + 1) }
 }
 
 /**

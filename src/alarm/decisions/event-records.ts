@@ -2,13 +2,14 @@ import { daysOffBetween, formatInstant, wakeTime } from '../../time/index.ts'
 import {
   type Alarm,
   type AlarmEventType,
+  daysOff,
   type EventDraft,
   FORCED_TICK,
+  movesOffDaysOff,
   type NewTimer,
   occurrenceName,
   type SkipReason,
 } from '../model/index.ts'
-import { daysOff, movesOffDaysOff } from './recurrence.ts'
 
 /** The number of days off that a record names. */
 const DAYS_NAMED_MAX = 5
@@ -53,39 +54,34 @@ export function failedRecord(timer: NewTimer, error: string, attempts: number, a
   })
 }
 
-/** A failed attempt that will be retried. */
-export function attemptFailedRecord(
-  timer: NewTimer,
-  error: string,
-  attempt: number,
-  retryAt: number,
-  at: number,
-): EventDraft {
-  return occurrenceRecord('alarm.attempt_failed', timer, at, {
-    scheduled_for: formatInstant(timer.scheduledFor),
-    error,
-    attempt,
-    retry_at: formatInstant(retryAt),
-  })
-}
-
 /** A run of occurrences that were not delivered, and why. The first of them names the record. */
 export function skippedRecord(
   alarm: Alarm,
   timer: NewTimer,
   reason: SkipReason,
   at: number,
-  run: { to: number; count: number; exact?: boolean } = { to: timer.scheduledFor, count: 1 },
+  run: { to: { at: number }; count: number; exact?: boolean } = { to: { at: timer.scheduledFor }, count: 1 },
 ): EventDraft {
   return occurrenceRecord('alarm.skipped', timer, at, {
     reason,
     from: formatInstant(timer.scheduledFor),
-    to: formatInstant(run.to),
+    to: formatInstant(run.to.at),
     count: run.count,
     ...(run.exact === false && { at_least: true }),
     late_ms: lateness(alarm, timer, at),
-    ...(reason === 'holiday' && { days_off: daysOffNames(alarm, timer.scheduledFor, run.to) }),
+    ...(reason === 'holiday' && { days_off: daysOffNames(alarm, timer.scheduledFor, run.to.at) }),
   })
+}
+
+/** What was attempted and is not retried must still end as one record each (promise: recorded-once). */
+export function droppedRecords(
+  alarm: Alarm,
+  timers: readonly NewTimer[],
+  reason: SkipReason,
+  at: number,
+): EventDraft[] {
+  const attempted = timers.filter(({ kind, delivered }) => kind === 'retry' && !delivered)
+  return attempted.map((timer) => skippedRecord(alarm, timer, reason, at))
 }
 
 /** The names of the first days off of a run. */

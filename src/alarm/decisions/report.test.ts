@@ -124,6 +124,14 @@ describe('late, after the time-out', () => {
     })
   })
 
+  test('it is kept for a recurring alarm, which goes on', () => {
+    const overdue = { result: 'timeout_unknown', startedAt: NOW + HOUR, attempts: 1 }
+    expect(report(snapshot(hourly, [{}], { outcome: overdue }), ok, context)).toMatchObject({
+      outcome: { status: null, result: 'done', durationMs: HOUR },
+      tally: { from: null, to: null, durationMs: HOUR },
+    })
+  })
+
   test('it is refused where it names another occurrence', () => {
     expect(() => report(timedOut, { ...ok, occurrenceId: 'id-0-1' }, context)).toThrow(
       expect.objectContaining({ code: 'already_ended' }),
@@ -139,6 +147,11 @@ describe('is refused', () => {
     ['while it waits for a retry', snapshot(once, [{ kind: 'retry' }]), 'conflict'],
     ['where it is paused', snapshot(once, [{}], { pausedAt: NOW }), 'conflict'],
     ['where no occurrence is open', snapshot(hourly, [{}]), 'conflict'],
+    [
+      'when its occurrence was reported with the text of a time-out',
+      snapshot(hourly, [{}], { outcome: { result: 'timeout_unknown', completedAt: NOW + HOUR } }),
+      'conflict',
+    ],
     ['when it was completed', snapshot(once, [], { outcome: { status: 'completed' } }), 'already_ended'],
     ['when it was cancelled', snapshot(once, [], { outcome: { status: 'cancelled' } }), 'already_ended'],
     ['when it was fired', snapshot(once, [], { outcome: { status: 'fired' } }), 'already_ended'],

@@ -3,6 +3,7 @@ import { TIMED_OUT } from '../../seeds/index.ts'
 import {
   type Change,
   type Context,
+  type EarlyReport,
   isEnd,
   NO_OUTCOME,
   occurrenceId,
@@ -16,9 +17,7 @@ import { alarmRecord, occurrenceRecord } from './event-records.ts'
 import { closeOccurrence, failed } from './settle.ts'
 
 /** A target's report on an occurrence: completed, or failed, with its text. */
-export interface Report {
-  readonly ok: boolean
-  readonly text: string
+export interface Report extends EarlyReport {
   /** Default: the oldest occurrence that awaits its report. */
   readonly occurrenceId?: string
 }
@@ -41,15 +40,19 @@ export function report(snapshot: Snapshot, reported: Report, context: Context): 
 }
 
 function pick(snapshot: Snapshot, reported: Report, fits: (timer: Timer) => boolean): Timer | undefined {
-  const named = (timer: Timer) =>
+  const isNamed = (timer: Timer) =>
     reported.occurrenceId === undefined || occurrenceId(snapshot.alarm, timer) === reported.occurrenceId
-  const found = snapshot.timers.filter((timer) => fits(timer) && named(timer))
+  const found = snapshot.timers.filter((timer) => fits(timer) && isNamed(timer))
   return found.sort((a, b) => a.scheduledFor - b.scheduledFor)[0]
 }
 
-/** A recurring alarm stays active after an occurrence has timed out. Only the result of its outcome shows it. */
+/**
+ * A recurring alarm stays active after an occurrence has timed out, so only its outcome tells. `completedAt` distinguishes
+ * it from an occurrence that was completed with the same text as its result.
+ */
 function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
-  if (recurs(alarm)) return outcome?.status === null && outcome.result === TIMED_OUT
+  if (recurs(alarm))
+    return outcome?.status === null && outcome.completedAt === null && outcome.result === TIMED_OUT
   return stateOf(alarm, timers, outcome) === 'timed_out'
 }
 
@@ -88,7 +91,7 @@ function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, conte
   return assertDecided(closeOccurrence(loaded, { outcome, events }, 'reported', context))
 }
 
-/** The delivery is not settled yet. The new version of its timer makes the settle read the timer again and find the report. */
+/** Stores a report on a delivery that is not settled yet. Marking the timer as edited makes the settle read it again. */
 function reportEarly(timer: Timer, reported: Report): Change {
   return { markEdited: [timer.id], reports: [{ id: timer.id, ok: reported.ok, text: reported.text }] }
 }

@@ -1,9 +1,12 @@
-import { backoff, INSTANT_MAX } from '../../time/index.ts'
+import { backoff, formatInstant, INSTANT_MAX } from '../../time/index.ts'
 import {
   type Alarm,
+  BLANK_TIMER,
   type Change,
   type Context,
+  type EarlyReport,
   type EventDraft,
+  edited,
   isEnd,
   type LifecycleEvent,
   type NewTimer,
@@ -18,7 +21,7 @@ import {
 import { deadLetter } from './dead-letter.ts'
 import {
   alarmRecord,
-  attemptFailedRecord,
+  droppedRecords,
   failedRecord,
   firedRecord,
   occurrenceRecord,
@@ -28,12 +31,7 @@ import { following, mayRunOut, unqueue } from './recurrence.ts'
 
 /** The outcome of one attempt to deliver an occurrence. */
 export type DeliveryOutcome =
-  | {
-      readonly kind: 'delivered'
-      readonly firedAt: number
-      readonly endedAt: number
-      readonly report: string | null
-    }
+  | ({ readonly kind: 'delivered' } & Success)
   | ({ readonly kind: 'failed' } & Failure)
   /**
    * Released by its own engine (a drain), or by a target that accepts nothing before `until`: not counted as an attempt.
@@ -41,6 +39,13 @@ export type DeliveryOutcome =
   | { readonly kind: 'released'; readonly until?: number }
   /** Its engine died or lost its lease: it may have been delivered, so it counts as an attempt. */
   | { readonly kind: 'lost' }
+
+/** A delivery, with the report that the target gave in its answer. */
+interface Success {
+  readonly firedAt: number
+  readonly endedAt: number
+  readonly report: string | null
+}
 
 /** A failed attempt. */
 export interface Failure {
@@ -62,7 +67,7 @@ export interface LoadedTimer {
   readonly others: readonly Timer[] | null
 }
 
-/** The longest wait a target's `Retry-After` may ask for. */
+/** The longest delay that a target may ask for with `Retry-After`. */
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 
 /**
@@ -89,7 +94,7 @@ export function settle(loaded: LoadedTimer, delivery: DeliveryOutcome, context: 
 /** The target reported before its delivery was settled: the report is the outcome. */
 function settleReported(
   loaded: LoadedTimer,
-  report: { ok: boolean; text: string },
+  report: EarlyReport,
   delivery: DeliveryOutcome,
   context: Context,
 ) {
@@ -99,11 +104,7 @@ function settleReported(
   return failed(loaded, { ...times, error: report.text }, context)
 }
 
-function delivered(
-  loaded: LoadedTimer,
-  delivery: { readonly firedAt: number; readonly endedAt: number; readonly report: string | null },
-  context: Context,
-): Change | null {
+function delivered(loaded: LoadedTimer, delivery: Success, context: Context): Change | null {
   const { alarm, timer } = loaded
   const { firedAt, endedAt, report } = delivery
   const startedAt = timer.startedAt ?? firedAt
@@ -131,6 +132,7 @@ function delivered(
     )
   }
   if (alarm.ack === 'delivery') return closeOccurrence(loaded, { outcome, events }, 'delivered', context)
+  // It was cancelled during its delivery, so no report is awaited.
   if (report === null) return closeOccurrence(loaded, { outcome, events }, 'cancel', context)
   events.push(
     occurrenceRecord('alarm.completed', timer, endedAt, { result: report, duration_ms: endedAt - startedAt }),
@@ -151,7 +153,13 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
     // If the wall clock was set back, `now` may be before `scheduledFor` again; a retry must not be (promise: never-early).
     const wakeAt = Math.min(Math.max(context.now + delayMs, timer.scheduledFor), INSTANT_MAX)
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
-    const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
+    const data = {
+      scheduled_for: formatInstant(timer.scheduledFor),
+      error,
+      attempt,
+      retry_at: formatInstant(wakeAt),
+    }
+    const events = [occurrenceRecord('alarm.attempt_failed', timer, context.now, data)]
     const retry = parkedWhilePaused(alarm, { ...openTimer(timer, startedAt), kind: 'retry', wakeAt, attempt })
     return keepOpen(loaded, retry, { outcome, events }, 'attempt_failed')
   }
@@ -160,7 +168,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
-  if (failure.gone === true) return endGone(loaded, consequences, context)
+  if (failure.gone === true) return endTargetGone(loaded, consequences, context)
   return closeOccurrence(loaded, consequences, 'exhausted', context)
 }
 
@@ -168,22 +176,25 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
  * The target is gone: the alarm is cancelled with this occurrence. Timers of a recurring alarm that are not due yet are removed.
  * Due ones may be in flight: they stay, and the last of them to settle ends the alarm, as after a user's cancel.
  */
-function endGone(loaded: LoadedTimer, consequences: Consequences, context: Context): Change | null {
+function endTargetGone(loaded: LoadedTimer, consequences: Consequences, context: Context): Change | null {
   const { alarm, timer } = loaded
   if (!recurs(alarm)) return end(loaded, consequences, 'target_gone', context)
   if (loaded.others === null) return null
   const others = loaded.others.filter((other) => other.id !== timer.id)
-  const isNotDue = ({ wakeAt }: Timer) => wakeAt === null || wakeAt > context.now
-  const notDue = others.filter(isNotDue)
-  const dropped = notDue.filter(({ kind, delivered }) => kind === 'retry' && !delivered)
-  const records = dropped.map((other) => skippedRecord(alarm, other, 'cancelled', context.now))
-  const rest = { ...consequences, events: [...consequences.events, ...records] }
+  const isDue = ({ wakeAt }: Timer) => wakeAt !== null && wakeAt <= context.now
+  const due = others.filter(isDue)
+  const notDue = others.filter((other) => !isDue(other))
+  const dropped = droppedRecords(alarm, notDue, 'cancelled', context.now)
+  const rest = { ...consequences, events: [...consequences.events, ...dropped] }
   const remove = [timer.id, ...notDue.map(({ id }) => id)]
-  const inFlight = others.filter((other) => !isNotDue(other)).map(({ id }) => id)
-  if (!others.some((other) => !isNotDue(other) && other.generation === alarm.generation))
+  if (!due.some((other) => other.generation === alarm.generation))
     return { ...end(loaded, rest, 'target_gone', context), remove }
-  const updatedAt = Math.max(context.now, alarm.updatedAt + 1)
-  return { ...rest, remove, alarm: { ...alarm, cancelledAt: context.now, updatedAt }, markEdited: inFlight }
+  return {
+    ...rest,
+    remove,
+    alarm: edited(alarm, context, { cancelledAt: context.now }),
+    markEdited: due.map(({ id }) => id),
+  }
 }
 
 /** Writing the timer raises its version, so that it is no longer part of the in-flight batch. If the alarm was paused meanwhile, it waits for the resume. */
@@ -197,12 +208,12 @@ function postponed(timer: Timer, until: number): Timer {
   return { ...timer, wakeAt, waiting: 'handler' }
 }
 
-/** Nothing is delivered while its alarm is paused. */
+/** Makes a timer wait for the resume if its alarm is paused. */
 function parkedWhilePaused(alarm: Alarm, timer: NewTimer): NewTimer {
   return alarm.pausedAt === null ? timer : { ...timer, wakeAt: null, waiting: 'paused' }
 }
 
-/** It may have been delivered: retry at once, and count an attempt, so that a handler that kills its process is not retried for ever. */
+/** It may have been delivered. It is retried at once, as an attempt, so that a handler that kills its process is not retried for ever. */
 function lost(loaded: LoadedTimer, context: Context): Change | null {
   const error = 'the process that was delivering it ended before it recorded the outcome'
   return failed(
@@ -212,11 +223,16 @@ function lost(loaded: LoadedTimer, context: Context): Change | null {
   )
 }
 
-function retryDelay(alarm: Alarm, attempt: number, wished: number | undefined, context: Context): number {
-  if (wished === 0) return 0
+function retryDelay(
+  alarm: Alarm,
+  attempt: number,
+  requestedMs: number | undefined,
+  context: Context,
+): number {
+  if (requestedMs === 0) return 0
   return Math.max(
     backoff(attempt, alarm.backoff, context.random()),
-    Math.min(wished ?? 0, RETRY_AFTER_MS_MAX),
+    Math.min(requestedMs ?? 0, RETRY_AFTER_MS_MAX),
   )
 }
 
@@ -243,7 +259,8 @@ function settleSuperseded(loaded: LoadedTimer, delivery: DeliveryOutcome, contex
   return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
 }
 
-interface Consequences {
+/** What an occurrence leaves when it ends, or stays open, besides its timer. */
+export interface Consequences {
   readonly outcome?: Outcome
   readonly events: readonly EventDraft[]
   readonly spawn?: NonNullable<Change['spawn']>
@@ -318,6 +335,5 @@ function end(
 
 function openTimer(timer: NewTimer, startedAt: number): NewTimer {
   const { kind, wakeAt, scheduledFor, tick, generation, attempt, delivered } = timer
-  const position = { kind, wakeAt, scheduledFor, nominal: null, zoneOffset: null, floor: null, tick }
-  return { ...position, generation, attempt, startedAt, waiting: null, delivered }
+  return { ...BLANK_TIMER, kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, delivered }
 }

@@ -1,9 +1,11 @@
 import { TIMED_OUT } from '../../seeds/index.ts'
-import { countBetween, isOnDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
+import { isOnDayOff, wakeTime, zoneOffsetOf } from '../../time/index.ts'
 import {
   type Change,
   type Context,
+  daysOff,
   FORCED_TICK,
+  movesOffDaysOff,
   type NewTimer,
   NO_OUTCOME,
   recurs,
@@ -13,19 +15,16 @@ import {
 } from '../model/index.ts'
 import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
-  countMissedAfter,
-  countMissedIncluding,
-  daysOff,
+  daysOffRun,
   following,
   lastBefore,
-  type MissedRun,
-  movesOffDaysOff,
+  missedRun,
+  moveIfInstantChanged,
   nthFrom,
   occurrenceAt,
-  occurrenceOf,
+  type Run,
 } from './recurrence.ts'
-import { moveIfInstantChanged } from './review.ts'
-import { closeOccurrence, type LoadedTimer, settle } from './settle.ts'
+import { type Consequences, closeOccurrence, type LoadedTimer, settle } from './settle.ts'
 
 /** What to do with a timer that came due. */
 export type Decision =
@@ -52,8 +51,6 @@ export interface TriageFacts {
 
 /** No alarm keeps more occurrences open than this, whatever its overlap policy allows. */
 const OPEN_OCCURRENCES_MAX = 100
-/** Missed ticks of a calendar rule that are counted one by one; beyond it, the record says "at least". */
-const MISSED_TICKS_MAX = 100_000
 const HANDLER_WAIT_MS_MIN = 5_000
 const HANDLER_WAIT_MS_MAX = 300_000
 /** A resume requeues the paused timers. These waits are only a backstop for timers that it misses. */
@@ -62,7 +59,7 @@ const PAUSE_WAIT_MS_MAX = 3_600_000
 
 /** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
 export function triage(loaded: LoadedTimer, facts: TriageFacts, context: Context): Decision {
-  if (loaded.timer.kind === 'report') return settleOrLookUp(reportOverdue(loaded, context))
+  if (loaded.timer.kind === 'report') return reportOverdue(loaded, context)
   if (isAbandoned(loaded)) return settleOrLookUp(settle(loaded, { kind: 'released' }, context))
   // Before the misfire check: what a pause makes late is judged after the resume.
   if (facts.isPaused) return waitForResume(loaded.timer, context)
@@ -89,10 +86,9 @@ function dispatch(loaded: LoadedTimer, facts: TriageFacts, context: Context): De
   const { alarm, timer } = loaded
   if (timer.kind === 'due' && overlaps(loaded, facts)) return overlap(loaded, facts, context)
   if (alarm.target.kind === 'event') {
-    const now = context.now
-    return settleOrLookUp(
-      settle(loaded, { kind: 'delivered', firedAt: now, endedAt: now, report: null }, context),
-    )
+    const { now } = context
+    const delivery = { kind: 'delivered', firedAt: now, endedAt: now, report: null } as const
+    return settleOrLookUp(settle(loaded, delivery, context))
   }
   if (!facts.canRun) return waitForHandler(timer, context)
   return { kind: 'fire', timer }
@@ -122,7 +118,7 @@ function settleOrLookUp(change: Change | null): Decision {
 }
 
 /** No report came in time: the occurrence ends `timed_out`. */
-function reportOverdue(loaded: LoadedTimer, context: Context): Change | null {
+function reportOverdue(loaded: LoadedTimer, context: Context): Decision {
   const { timer } = loaded
   const attempts = timer.attempt + 1
   const outcome = {
@@ -135,7 +131,7 @@ function reportOverdue(loaded: LoadedTimer, context: Context): Change | null {
     attempts,
   }
   const events = [occurrenceRecord('alarm.timed_out', timer, context.now, { attempts })]
-  return closeOccurrence(loaded, { outcome, events }, 'report_overdue', context)
+  return settleOrLookUp(closeOccurrence(loaded, { outcome, events }, 'report_overdue', context))
 }
 
 /**
@@ -149,19 +145,15 @@ function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
   if (moved !== null) return { kind: 'settle', change: moved }
   const { rule } = alarm
   if (rule.kind === 'once' || rule.exclude === undefined || movesOffDaysOff(rule)) return null
-  // `nominal` is the rule's own instant, before days off were skipped.
-  const from = timer.nominal ?? timer.scheduledFor
   const isOff = isOnDayOff(rule, daysOff(alarm), timer.scheduledFor)
   if (!isOff && timer.nominal === null) return null
   const until = isOff ? timer.scheduledFor : timer.scheduledFor - 1
-  const { count, last, exact } = countBetween(rule, from - 1, until, MISSED_TICKS_MAX)
-  if (last === null) return null
-  const first = { ...timer, scheduledFor: from, nominal: null }
-  const run = { to: { at: last, nominal: last }, count, exact }
-  if (isOff) return settleOrLookUp(skipRun({ ...loaded, timer: first }, run, 'holiday', context))
-  const events = [skippedRecord(alarm, first, 'holiday', context.now, { ...run, to: last })]
+  const run = daysOffRun(alarm, timer, until)
+  if (run === null) return null
+  if (isOff) return skipRun({ ...loaded, timer: run.first }, run, 'holiday', context)
+  const events = [skippedRecord(alarm, run.first, 'holiday', context.now, run)]
   const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
-  const move = [{ id: timer.id, nominal: null, zoneOffset, floor: last, tick: timer.tick + count }]
+  const move = [{ id: timer.id, nominal: null, zoneOffset, floor: run.to.at, tick: timer.tick + run.count }]
   return { kind: 'settle', change: { update: move, events } }
 }
 
@@ -172,46 +164,33 @@ function misfire(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
   // A timer that waited for a pause of its alarm, a handler or an earlier occurrence is no misfire. After an operator's pause it can be one.
   if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
-  if (!recurs(alarm)) return policy === 'skip' ? settleOrLookUp(skipMissedOneShot(loaded, context)) : null
-  const run = countMissedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
-  if (policy === 'once') return run.count === 0 ? null : fireNewest(loaded, run, context)
-  if (policy !== 'skip') return catchUp(loaded, run, policy.all, context)
-  return settleOrLookUp(
-    skipRun(
-      loaded,
-      { to: run.last ?? occurrenceOf(timer), count: run.count + 1, exact: run.exact },
-      'misfire',
-      context,
-    ),
-  )
+  if (!recurs(alarm)) return policy === 'skip' ? skipMissedOneShot(loaded, context) : null
+  const run = missedRun(alarm, timer, context.now)
+  if (policy === 'once') return run.count === 1 ? null : fireNewest(loaded, run, context)
+  if (policy === 'skip') return skipRun(loaded, run, 'misfire', context)
+  return catchUp(loaded, run, policy.all, context)
 }
 
 /** Fires all missed occurrences, one after the other, after those that are too old or too many are skipped. */
 function catchUp(
   loaded: LoadedTimer,
-  run: MissedRun,
+  run: Run,
   bound: { max: number; withinMs: number },
   context: Context,
 ): Decision | null {
   const { alarm, timer } = loaded
-  const tooOld = countMissedIncluding(alarm, timer, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
+  const oldest = context.now - bound.withinMs
+  const tooOld = timer.scheduledFor < oldest ? missedRun(alarm, timer, oldest - 1) : null
   // `tooOld.count` ignores the rule's `count` and may be too high, so it is limited to the number missed.
-  const dropped = Math.min(run.count + 1, Math.max(tooOld.count, run.count + 1 - bound.max))
-  if (dropped <= 0) return null
-  const to =
-    dropped === tooOld.count && tooOld.last !== null
-      ? tooOld.last
-      : nthFrom(alarm, timer, dropped, context.now)
-  return settleOrLookUp(
-    skipRun(loaded, { to, count: dropped, exact: run.exact && tooOld.exact }, 'misfire', context),
-  )
+  const count = Math.min(run.count, Math.max(tooOld?.count ?? 0, run.count - bound.max))
+  if (count <= 0) return null
+  const to = count === tooOld?.count ? tooOld.to : nthFrom(alarm, timer, count, context.now)
+  return skipRun(loaded, { to, count, exact: run.exact && tooOld?.exact !== false }, 'misfire', context)
 }
 
-function fireNewest(loaded: LoadedTimer, run: MissedRun, context: Context): Decision {
-  const { alarm, timer } = loaded
-  const newest = occurrenceAt(alarm, run.last ?? occurrenceOf(timer), timer.tick + run.count, timer.floor)
-  const to = lastBefore(alarm, timer, run, newest.scheduledFor)
-  const skipped = { to, count: run.count, exact: run.exact }
+function fireNewest({ alarm, timer }: LoadedTimer, run: Run, context: Context): Decision {
+  const newest = occurrenceAt(alarm, run.to, timer.tick + run.count - 1, timer.floor)
+  const skipped = { to: lastBefore(alarm, timer, run), count: run.count - 1, exact: run.exact }
   return {
     kind: 'fire',
     timer: { ...timer, ...newest, version: timer.version + 1 },
@@ -222,24 +201,18 @@ function fireNewest(loaded: LoadedTimer, run: MissedRun, context: Context): Deci
   }
 }
 
-interface SkippedRun {
-  readonly to: NextOccurrence
-  readonly count: number
-  readonly exact: boolean
-}
-
 /** Skips a run of occurrences: the alarm goes on after it, or has run out. */
-function skipRun(loaded: LoadedTimer, run: SkippedRun, reason: SkipReason, context: Context): Change | null {
+function skipRun(loaded: LoadedTimer, run: Run, reason: SkipReason, context: Context): Decision {
   const { alarm, timer } = loaded
   const { at, nominal } = run.to
   const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + run.count - 1 }
-  const events = [skippedRecord(alarm, timer, reason, context.now, { ...run, to: at })]
+  const events = [skippedRecord(alarm, timer, reason, context.now, run)]
   const after = following(alarm, last)
-  if (after !== null) return { update: [{ id: timer.id, ...after }], events }
-  return closeOccurrence({ ...loaded, timer: { ...timer, ...last } }, { events }, 'missed', context)
+  if (after !== null) return { kind: 'settle', change: { update: [{ id: timer.id, ...after }], events } }
+  return closeMissed({ ...loaded, timer: { ...timer, ...last } }, { events }, context)
 }
 
-function skipMissedOneShot(loaded: LoadedTimer, context: Context): Change | null {
+function skipMissedOneShot(loaded: LoadedTimer, context: Context): Decision {
   const error = `missed: it was due ${context.now - loaded.timer.scheduledFor} ms earlier than it was found, and its misfire policy is skip`
   const events = [skippedRecord(loaded.alarm, loaded.timer, 'misfire', context.now)]
   const outcome = {
@@ -248,7 +221,11 @@ function skipMissedOneShot(loaded: LoadedTimer, context: Context): Change | null
     lastError: error,
     result: `FAILED: ${error} (after 0 attempts)`,
   }
-  return closeOccurrence(loaded, { events, outcome }, 'missed', context)
+  return closeMissed(loaded, { events, outcome }, context)
+}
+
+function closeMissed(loaded: LoadedTimer, consequences: Consequences, context: Context): Decision {
+  return settleOrLookUp(closeOccurrence(loaded, consequences, 'missed', context))
 }
 
 function overlaps(loaded: LoadedTimer, facts: TriageFacts): boolean {
@@ -263,14 +240,7 @@ function overlap(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
     return { kind: 'settle', change: { update: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
   }
-  return settleOrLookUp(
-    closeOccurrence(
-      loaded,
-      { events: [skippedRecord(alarm, timer, 'overlap', context.now)] },
-      'missed',
-      context,
-    ),
-  )
+  return closeMissed(loaded, { events: [skippedRecord(alarm, timer, 'overlap', context.now)] }, context)
 }
 
 /** This process has no such handler: check again later, less and less often, without counting an attempt. */

@@ -1,17 +1,18 @@
-import { display, inField, unknownField, WakefulError } from '../../error.ts'
+import { display, inField, WakefulError } from '../../error.ts'
 import { jsonText } from '../../json/index.ts'
 import { parseDuration } from '../../time/durations/index.ts'
-import type {
-  Backoff,
-  Limits,
-  OptionName,
-  RecordFields,
-  SetOptions,
-  Target,
-  TargetSpec,
-} from './field-types.ts'
-import { ALARM_FIELDS, type Call, type Field } from './table.ts'
-import { traceparentOf } from './traceparent.ts'
+import {
+  ALARM_FIELDS,
+  type Backoff,
+  type Call,
+  type Field,
+  type Limits,
+  type OptionName,
+  type RecordFields,
+  type SetOptions,
+  type Target,
+  type TargetSpec,
+} from './table.ts'
 
 /** What an alarm gets where its options say nothing. */
 export interface AlarmDefaults {
@@ -34,14 +35,12 @@ const DURATION_MS_MAX = 36_500 * 86_400_000
 const BACKOFF_BASE_MS_MAX = 86_400_000
 const BACKOFF_CAP_MS_MAX = 31 * 86_400_000
 
-const OPTIONS: Readonly<Record<string, Field>> = Object.fromEntries(
-  Object.entries<Field>(ALARM_FIELDS).filter(([, { calls }]) => calls !== undefined),
-)
-
 /** The names of the options an alarm has. */
-export const ALARM_OPTIONS = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, true])) as {
-  readonly [K in OptionName]: true
-}
+export const ALARM_OPTIONS = Object.fromEntries(
+  Object.entries<Field>(ALARM_FIELDS).flatMap(([name, { calls }]) =>
+    calls === undefined ? [] : [[name, true]],
+  ),
+) as { readonly [K in OptionName]: true }
 
 /** What the values of fields depend on. */
 export interface FieldContext {
@@ -58,31 +57,21 @@ export type OptionFields = RecordFields & {
   readonly onFailure: Target | null
 }
 
-/** Checks the options of a call, and writes those that are present into a record. */
+/** Checks the values of options whose names are known, and writes those that are present into a record. */
 export function writeOptions(
   record: { -readonly [K in keyof OptionFields]?: OptionFields[K] },
   options: SetOptions,
   call: Call,
   context: FieldContext,
 ): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new WakefulError('options.not_object', {
-      call: 'set',
-      value: options === null ? 'null' : typeof options,
-    })
-  }
   const written = record as Record<string, unknown>
   for (const name of Object.keys(options)) {
-    const field = Object.hasOwn(OPTIONS, name) ? OPTIONS[name]! : refuseUnknown(name)
+    const field: Field = ALARM_FIELDS[name as OptionName]
     const value = options[name as OptionName]
     if (value === undefined) continue
     if (!field.calls!.includes(call)) throw new WakefulError('field.immutable', {}, { field: name })
-    written['property' in field ? field.property! : name] = recordValue(name, field, value, context)
+    written[field.property ?? name] = recordValue(name, field, value, context)
   }
-}
-
-function refuseUnknown(name: string): never {
-  throw unknownField(name, Object.keys(ALARM_OPTIONS))
 }
 
 /** The value of a field in the record. Null gives a text, a choice or a number its default again. */
@@ -92,10 +81,10 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     case 'text':
       return value === null ? field.defaultValue : textOf(name, value, field, limits)
     case 'choice':
-      return value === null ? field.defaultValue : choiceOf(name, value, field.values)
+      return value === null ? field.defaultValue : assertChoice(name, value, field.values)
     case 'integer':
       if (value === null) return name === 'maxFailures' ? defaults.maxFailures : field.defaultValue
-      return integerOf(name, value, field.min!, field.max!)
+      return assertInteger(name, value, field.min!, field.max!)
     case 'duration':
       return durationOf(name, value)
     case 'trace':
@@ -111,20 +100,23 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
   }
 }
 
-function textOf(name: string, value: unknown, field: Field & { type: 'text' }, limits: Limits): string {
+function textOf(name: string, value: unknown, field: Field, limits: Limits): string {
   const text = assertText(name, value, limits[field.limit ?? 'nameBytesMax'])
   if (text === '' && field.nonEmpty) throw new WakefulError('field.empty', {}, { field: name })
   return text
 }
 
-function choiceOf(name: string, value: unknown, allowed: readonly string[]): string {
-  if (allowed.includes(value as string)) return value as string
-  throw new WakefulError('field.not_one_of', { allowed, value: display(value) }, { field: name })
+/** Refuses what is not one of a few texts. */
+export function assertChoice<T extends string>(field: string, value: unknown, allowed: readonly T[]): T {
+  if (allowed.includes(value as T)) return value as T
+  throw new WakefulError('field.not_one_of', { allowed, value: display(value) }, { field })
 }
 
-function integerOf(name: string, value: unknown, min: number, max: number): number {
-  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
-  throw new WakefulError('field.not_whole_number', { min, max, value: display(value) }, { field: name })
+/** Refuses what is not a whole number in a range; without a maximum any that is exact. */
+export function assertInteger(field: string, value: unknown, min: number, max: number | null): number {
+  const number = value as number
+  if (Number.isInteger(value) && number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number
+  throw new WakefulError('field.not_whole_number', { min, max, value: display(value) }, { field })
 }
 
 function durationOf(name: string, value: unknown): number {
@@ -141,14 +133,34 @@ function durationOf(name: string, value: unknown): number {
   return ms
 }
 
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** Whether it is a trace context of the W3C's version 00. */
+export function isTraceparent(value: unknown): value is string {
+  return typeof value === 'string' && TRACEPARENT.test(value)
+}
+
+/** A trace context of the W3C's version 00, as it was given, or a refusal. */
+function traceparentOf(value: unknown): string {
+  if (isTraceparent(value)) return value
+  const expected =
+    'a W3C trace context of version 00, such as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  throw new WakefulError('field.invalid', { expected, value: display(value) }, { field: 'traceparent' })
+}
+
 /** An omitted cap is raised to a base above the default cap. */
 function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
   if (typeof value !== 'object' || value === null)
     throw new WakefulError('backoff.shape', {}, { field: 'backoff' })
   const input = value as Partial<Backoff>
-  const baseMs = integerOf('backoff.baseMs', input.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
+  const baseMs = assertInteger(
+    'backoff.baseMs',
+    input.baseMs ?? defaults.backoffBaseMs,
+    0,
+    BACKOFF_BASE_MS_MAX,
+  )
   const capMs = input.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
-  return { baseMs, capMs: integerOf('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
+  return { baseMs, capMs: assertInteger('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
 }
 
 /** The JSON text of a payload; null if omitted. */
@@ -171,14 +183,24 @@ export const DEFAULT_LIMITS: Limits = {
   listMax: 500,
 }
 
+/** Whether PostgreSQL can store it, too. */
+export function hasNoNul(text: string): boolean {
+  return !text.includes('\0')
+}
+
+/** Whether it has no half of a surrogate pair, which UTF-8 cannot encode. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed()
+}
+
 /** Refuses text that is too long, or that a store could not return unchanged. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
   if (typeof value !== 'string')
     throw new WakefulError('field.invalid', { expected: 'a string', value: typeof value }, { field })
   const bytes = utf8Length(value)
   if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
-  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
-  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
+  if (!hasNoNul(value)) throw new WakefulError('field.nul_character', {}, { field })
+  if (!isWellFormed(value)) throw new WakefulError('field.lone_surrogate', {}, { field })
   return value
 }
 

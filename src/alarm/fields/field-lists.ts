@@ -1,13 +1,15 @@
 import { formatDuration } from '../../time/durations/index.ts'
-import type {
-  FieldFilters,
-  FilterName,
-  NetworkOption,
-  PlainName,
-  WireFilters,
-  WireName,
-} from './field-types.ts'
-import { ALARM_FIELDS, type Call, type Field } from './table.ts'
+import {
+  ALARM_FIELDS,
+  type Call,
+  type Field,
+  type FieldFilters,
+  type FilterName,
+  type NetworkOption,
+  type PlainName,
+  type WireFilters,
+  type WireName,
+} from './table.ts'
 
 const ALL = Object.entries<Field>(ALARM_FIELDS)
 
@@ -21,16 +23,9 @@ export interface Column {
 
 /** The fields that are one column each. */
 export const FIELD_COLUMNS: readonly Column[] = ALL.flatMap(([name, field]) => {
-  if (!('column' in field) || field.column === undefined) return []
-  const isNumber = field.type === 'integer' || field.type === 'duration'
-  return [
-    {
-      name: field.property ?? name,
-      column: field.column,
-      isNumber,
-      defaultValue: field.defaultValue ?? null,
-    },
-  ]
+  const { type, column, property = name, defaultValue = null } = field
+  if (column === undefined) return []
+  return { name: property, column, isNumber: type === 'integer' || type === 'duration', defaultValue }
 })
 
 /** The fields that views and JSON both have, as the same value or as an instant. */
@@ -65,9 +60,22 @@ export function readFilters(wire: WireFilters): FieldFilters {
   return Object.fromEntries(input.filter(([, value]) => value !== undefined))
 }
 
+/** The pool of a target by its name: JSON has a pool only where it is another. */
+export function impliedPool(target: string): string {
+  return /^(?:event|inbox|default)$|^https?:/.test(target) ? 'wakeful' : 'app'
+}
+
 /** The default of an option as the reference has it; null where it is none, or empty. */
-export function defaultText(field: Field): string | null {
-  const value = 'defaultValue' in field ? field.defaultValue : null
-  if (value === null || value === undefined || value === '') return null
-  return field.type === 'duration' ? formatDuration(Number(value)) : String(value)
+export function defaultText({ type, defaultValue: value = null }: Field): string | null {
+  if (value === null || value === '') return null
+  return type === 'duration' ? formatDuration(Number(value)) : String(value)
+}
+
+/**
+ * An object with these properties, all null, to be copied with a spread and then filled. V8 keeps thirty properties that are
+ * added to an object by computed names in a hash table, which takes three times the memory and ten times as long; an object
+ * that was parsed from JSON has them in place, and so does its copy.
+ */
+export function blank<T>(names: readonly (keyof T & string)[]): { -readonly [K in keyof T]: T[K] } {
+  return JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null]))))
 }

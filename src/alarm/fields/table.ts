@@ -1,7 +1,14 @@
-import type { Limits } from './field-types.ts'
-
 /** A call of the library that can be given a field. */
 export type Call = 'set' | 'edit'
+
+/** Limits on what users may store; all are configurable. */
+export interface Limits {
+  readonly payloadBytesMax: number
+  readonly messageBytesMax: number
+  readonly nameBytesMax: number
+  readonly batchMax: number
+  readonly listMax: number
+}
 
 interface AnyField {
   /** One or two sentences for the reference. */
@@ -18,70 +25,36 @@ interface AnyField {
   readonly omits?: readonly (string | number | null)[]
   /** Lists can filter by it: how the reference describes that filter. */
   readonly filter?: string
-}
-
-interface ColumnField extends AnyField {
   /** Its column in both stores. A field without one is computed from the rule, the timers or the outcome. */
   readonly column?: string
   /** Its property of `Alarm`, if that has another name than the option. */
   readonly property?: string
   /** The value of an alarm that does not set it. */
   readonly defaultValue?: string | number | null
-}
-
-interface TextField extends ColumnField {
-  readonly type: 'text'
-  /** The limit of its bytes. Default: the limit of names. */
+  /** Of a text: the limit of its bytes. Default: the limit of names. */
   readonly limit?: keyof Limits
-  /** Whether an empty text is refused. */
+  /** Of a text: whether an empty one is refused. */
   readonly nonEmpty?: true
-}
-
-interface ChoiceField extends ColumnField {
-  readonly type: 'choice'
-  readonly values: readonly string[]
-}
-
-interface IntegerField extends ColumnField {
-  readonly type: 'integer'
+  /** Of an integer. */
   readonly min?: number
   readonly max?: number
-  /** The maximum over the network, where callers share a server. */
+  /** Of an integer: the maximum over the network, where callers share a server. */
   readonly networkMax?: number
 }
 
-/** A text such as `5m` for callers, milliseconds in the record. */
-interface DurationField extends ColumnField {
-  readonly type: 'duration'
-}
-
-/** A W3C trace context. */
-interface TraceField extends ColumnField {
-  readonly type: 'trace'
-}
-
-/** Milliseconds in the record, a Date in the library, ISO 8601 in JSON. */
-interface InstantField extends AnyField {
-  readonly type: 'instant'
-}
-
 /**
- * A field with its own shape. The code that writes rows (`stores/rows.ts`) and JSON (`alarm/views/wire.ts`) handles each by
- * name: a target has four columns, a backoff two, a payload goes into JSON byte for byte, and a rule has one name in JSON per kind.
+ * What is known of one field. Of its types,
+ * - a `duration` is a text such as `5m` for callers and milliseconds in the record, and a `trace` is a W3C trace context;
+ * - an `instant` is milliseconds in the record, a Date in the library, and ISO 8601 in JSON;
+ * - each of `target`, `payload`, `backoff`, `rule`, `pool` and `notes` is handled by name in the code that writes rows
+ *   (`stores/rows.ts`) and JSON (`alarm/views/view.ts`): a target has four columns, a backoff two, a payload goes into JSON
+ *   byte for byte, and a rule has one name in JSON per kind.
  */
-interface CompositeField extends AnyField {
-  readonly type: 'target' | 'payload' | 'backoff' | 'rule' | 'pool' | 'notes'
-}
-
-/** What is known of one field. */
-export type Field =
-  | TextField
-  | ChoiceField
-  | IntegerField
-  | DurationField
-  | TraceField
-  | InstantField
-  | CompositeField
+// biome-ignore format: two kinds of types
+export type Field = AnyField & (
+  | { readonly type: 'choice'; readonly values: readonly string[] }
+  | { readonly type: 'text' | 'integer' | 'duration' | 'trace' | 'instant' | 'target' | 'payload' | 'backoff' | 'rule' | 'pool' | 'notes' }
+)
 
 const SET = ['set'] as const
 const BOTH = ['set', 'edit'] as const
@@ -160,3 +133,123 @@ export const ALARM_FIELDS = {
   updatedAt: { type: 'instant', wire: 'updated_at', doc: 'Its version. Edits may name it in `If-Match`.' },
   notes: { type: 'notes', wire: 'notes', omits: [null], doc: 'What was accepted but may surprise.' },
 } as const satisfies Readonly<Record<string, Field>>
+
+type Fields = typeof ALARM_FIELDS
+
+/** The name of a field in the library. */
+export type FieldName = keyof Fields
+
+/** When a delivery counts as done: at once, or when the target reports. */
+export type Ack = Fields['ack']['values'][number]
+
+/** What happens when an occurrence comes due while an earlier one still awaits its report. */
+export type Overlap = Fields['overlap']['values'][number]
+
+/** Where a fire goes, normalized: `name` is what lists and history filter by. */
+export interface Target {
+  readonly kind: string
+  readonly name: string
+  readonly config?: Readonly<Record<string, unknown>>
+  /** Which processes can run it: `wakeful` for built-in targets, else the pool of the application's handlers. */
+  readonly pool: string
+}
+
+/** A target as users write it: a handler's name, or an object that names its kind. */
+export type TargetSpec = string | { readonly [kind: string]: unknown }
+
+/** Delays between attempts: doubling from the base up to the cap. */
+export interface Backoff {
+  readonly baseMs: number
+  readonly capMs: number
+}
+
+/** The fields with a property, by name. */
+type Having<P extends object> = { [K in FieldName]: Fields[K] extends P ? K : never }[FieldName]
+
+/** The fields that calls take. */
+export type OptionName = Having<{ calls: readonly unknown[] }>
+
+/** The options that are taken over the network. */
+export type NetworkOption = Exclude<OptionName, Having<{ libraryOnly: true }>>
+
+/** The options that an edit takes, too. */
+export type EditOption = Having<{ calls: readonly ['set', 'edit'] }>
+
+/** The fields that lists can filter by. */
+export type FilterName = Having<{ filter: string }>
+
+/** Exact values that lists filter by. */
+export type FieldFilters = { readonly [K in FilterName]?: string }
+
+/** The same by their names in JSON. */
+export type WireFilters = { [K in FilterName as Fields[K]['wire']]?: string | undefined }
+
+/** The value of a choice, or of another field by its type; a string where `ByType` has no such type. */
+type Value<F, ByType> = F extends { values: readonly (infer V)[] }
+  ? V
+  : F extends { type: infer T extends keyof ByType }
+    ? ByType[T]
+    : string
+
+type OptionValue<F> = Value<
+  F,
+  { integer: number; target: TargetSpec; payload: unknown; backoff: Partial<Backoff> }
+>
+
+/** What can be said of an alarm beside its *when*, through every interface. */
+export type SetOptions = { readonly [K in OptionName]?: OptionValue<Fields[K]> }
+
+type OrNull<F, T> =
+  | T
+  | (F extends { defaultValue: null } | { omits: readonly [null, ...unknown[]] } ? null : never)
+
+type ColumnValue<F> = OrNull<F, Value<F, { integer: number; duration: number }>>
+
+/** The fields that are one column. */
+export type ColumnName = Having<{ column: string }>
+
+/** The part of the record that is a column for each field. */
+export type RecordFields = {
+  readonly [K in ColumnName as Fields[K] extends { property: infer R extends string } ? R : K]: ColumnValue<
+    Fields[K]
+  >
+}
+
+/** The fields whose value in the library and in JSON is the same, or is an instant. */
+export type PlainName = Exclude<
+  Having<{ type: 'text' | 'choice' | 'integer' | 'instant' }>,
+  Having<{ writeOnly: true }>
+>
+
+type ViewValue<F> = OrNull<F, Value<F, { integer: number; instant: Date }>>
+
+/** What of an alarm the library returns as JSON does. */
+export type PlainFields = { readonly [K in PlainName]: ViewValue<Fields[K]> }
+
+/** The fields that JSON has, and the name of each there. */
+export type WireName = Exclude<Having<{ wire: string }>, Having<{ writeOnly: true }>>
+
+type WireValue<F> = F extends { wire: 'when' }
+  ? Record<string, unknown>
+  : Exclude<
+      Value<F, { integer: number; payload: unknown; notes: string[] }>,
+      F extends { omits: readonly [infer O] } ? O : never
+    >
+
+/** The options of a request by their names in JSON, each with its value there. */
+export type BodyFields<Name extends NetworkOption> = {
+  [K in Name as Fields[K]['wire']]: K extends 'backoff'
+    ? { base_ms?: number; cap_ms?: number }
+    : Required<SetOptions>[K]
+}
+
+/** An alarm in JSON. */
+export type AlarmJson = {
+  [K in WireName as Fields[K] extends { omits: readonly unknown[] } ? never : Fields[K]['wire']]: WireValue<
+    Fields[K]
+  >
+} & {
+  [K in WireName as Fields[K] extends { omits: readonly unknown[] } ? Fields[K]['wire'] : never]?: WireValue<
+    Fields[K]
+  >
+}

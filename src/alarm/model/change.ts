@@ -1,18 +1,6 @@
-import type { Alarm } from './alarm.ts'
-import type { EventDraft } from './event.ts'
-import type { EndStatus } from './lifecycle.ts'
-import { NO_OUTCOME, type Outcome, type Tally } from './outcome.ts'
-import type { Serial } from './serial.ts'
-import type { EarlyReport, NewTimer, Timer } from './timer.ts'
-
-/** An alarm with its timers and summary, read at one moment. */
-export interface Snapshot {
-  readonly alarm: Alarm
-  readonly timers: readonly Timer[]
-  readonly outcome: Outcome | null
-  /** Timers that a process has recorded as being delivered now. */
-  readonly inFlight: ReadonlySet<Serial>
-}
+import { type Alarm, newRow, type Snapshot } from './alarm.ts'
+import { type EndStatus, NO_OUTCOME, type Outcome, type Tally } from './lifecycle.ts'
+import type { EarlyReport, NewTimer, Serial, Timer } from './timer.ts'
 
 /** New values of a timer. Its version grows; fields that are not named stay. */
 export interface TimerUpdate extends Partial<NewTimer> {
@@ -44,13 +32,6 @@ export interface Change {
   readonly spawn?: readonly { readonly alarm: Alarm; readonly timer: NewTimer }[]
 }
 
-const NONE: ReadonlySet<Serial> = new Set()
-
-/** A new alarm after it was written. */
-export function newSnapshot(alarm: Alarm, timer: NewTimer): Snapshot {
-  return { alarm, timers: [newRow(timer)], outcome: null, inFlight: NONE }
-}
-
 /**
  * The alarm after this change was written: the result of a call. Reading it again would cost another statement and could
  * show a later edit.
@@ -77,11 +58,6 @@ export function snapshotAfter(snapshot: Snapshot, change: Change): Snapshot {
   }
 }
 
-/** Id and shard are placeholders: the store assigns them, and views do not have them. */
-function newRow(timer: NewTimer): Timer {
-  return { ...timer, id: 0, shard: 0, version: 1, edited: false, report: null }
-}
-
 function outcomeAfter(before: Outcome | null, { outcome = before, status }: Change): Outcome | null {
   // The time of the last fire stays where the new summary names none.
   const after = outcome && { ...outcome, lastFiredAt: outcome.lastFiredAt ?? before?.lastFiredAt ?? null }
@@ -94,4 +70,64 @@ export interface Context {
   /** From 0 to below 1. */
   readonly random: () => number
   readonly newId: () => string
+}
+
+/** Where an event came from. */
+export type Origin = 'caught' | 'caused' | 'derived' | 'scheduled'
+
+/** The types this version writes; more come with their features. */
+export const EVENT_TYPES = [
+  'alarm.fired',
+  'alarm.failed',
+  'alarm.skipped',
+  'schedule.ticked',
+  'timer.due_time_reached',
+  'alarm.completed',
+  'alarm.timed_out',
+  'alarm.attempt_failed',
+  'alarm.cancelled',
+  'alarm.rescheduled',
+  'alarm.paused',
+  'alarm.resumed',
+  'alarm.dead_lettered',
+] as const
+
+/** A type of event that alarms write. */
+export type AlarmEventType = (typeof EVENT_TYPES)[number]
+
+/** A record that is appended with the change. */
+export interface EventDraft {
+  readonly type: AlarmEventType
+  readonly origin: Origin
+  /** The occurrence's name within its alarm, where the event is about one. */
+  readonly occurrence: string | null
+  readonly at: number
+  readonly data: Readonly<Record<string, unknown>>
+  /** The alarm's payload (JSON text), if the event has it. */
+  readonly payload?: string | null
+}
+
+/** Why occurrences were not delivered. */
+export const SKIP_REASONS = [
+  'misfire',
+  'paused',
+  'holiday',
+  'overlap',
+  'skip_next',
+  'rescheduled',
+  'cancelled',
+] as const
+export type SkipReason = (typeof SKIP_REASONS)[number]
+
+/** Whether the event is the delivery of an alarm whose target is the log. */
+export function isFire({ type }: Pick<EventDraft, 'type'>): boolean {
+  return type === 'schedule.ticked' || type === 'timer.due_time_reached'
+}
+
+/** The event's data as JSON text, with the payload spliced in byte for byte (promise: verbatim). */
+export function eventJson(draft: EventDraft): string {
+  const data = JSON.stringify(draft.data)
+  if (draft.payload === undefined || draft.payload === null) return data
+  const comma = data === '{}' ? '' : ','
+  return `${data.slice(0, -1)}${comma}"payload":${draft.payload}}`
 }

@@ -5,7 +5,7 @@ import {
   isEnd,
   LIFECYCLE,
   type LifecycleEvent,
-  next,
+  nextCell,
   STATES,
   type State,
   statusOf,
@@ -23,7 +23,7 @@ describe.each(KINDS)('the life of a %s alarm', (_, recurring) => {
   test.each(ALL.flatMap((event) => STATES.map((state) => [state, event] as const)))(
     '%s × %s follows the table',
     (state, event) => {
-      const cell = next(state, event, recurring)
+      const cell = nextCell(state, event, recurring)
       if (!REFUSALS.includes(cell)) {
         expect(transition(state, event, recurring)).toBe(cell)
         return
@@ -74,7 +74,7 @@ test('a recurring alarm is active, paused, completed or cancelled: its occurrenc
   const found = new Set<State>(['active'])
   for (const state of found) {
     for (const event of ALL) {
-      const cell = next(state, event, true)
+      const cell = nextCell(state, event, true)
       if (!REFUSALS.includes(cell)) found.add(cell as State)
     }
   }

@@ -1,4 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { type Alarm, recurs } from './alarm.ts'
+import type { NewTimer } from './timer.ts'
 
 /** The state of an alarm. Users see `awaiting` (its report) as `fired`. */
 export const STATES = [
@@ -47,19 +49,20 @@ export type LifecycleEvent = keyof typeof EVENTS
 
 type Refusal = 'already_ended' | 'conflict'
 
-/** A cell: the state that follows, or the code the call is refused with. */
+/** A cell of the table: the next state, or the error code of the refusal. */
 export type Cell = State | Refusal
 
-const ended = (cell: Cell) => ({
+/** The same cell for each state in which an alarm has ended. */
+const ifEnded = (cell: Cell) => ({
   fired: cell,
   completed: cell,
   failed: cell,
   timed_out: cell,
   cancelled: cell,
 })
-const over = ended('already_ended')
-/** An outcome that arrives for an alarm which is no longer waiting for it changes nothing. */
-const unmoved = {
+const refused = ifEnded('already_ended')
+/** An outcome changes nothing if its alarm has already ended. */
+const unchanged = {
   fired: 'fired',
   completed: 'completed',
   failed: 'failed',
@@ -68,44 +71,32 @@ const unmoved = {
 } as const
 
 /**
- * The whole life of an alarm: event × state → the state that follows, or the refusal.
- * A recurring alarm's occurrences do not move it (see `next`); only the events of `MOVES_RECURRING` do.
+ * The lifecycle of an alarm: event × state → the next state, or the refusal. Events of the occurrences of a recurring alarm
+ * do not change its state (see `nextCell`); those of `CHANGES_RECURRING` do.
  */
+// biome-ignore format: a table
 export const LIFECYCLE: Readonly<Record<LifecycleEvent, Readonly<Record<State, Cell>>>> = {
-  delivered: { active: 'fired', paused: 'fired', awaiting: 'awaiting', ...unmoved },
-  delivered_unreported: { active: 'awaiting', paused: 'awaiting', awaiting: 'awaiting', ...unmoved },
-  attempt_failed: { active: 'active', paused: 'paused', awaiting: 'active', ...unmoved },
-  exhausted: { active: 'failed', paused: 'failed', awaiting: 'failed', ...unmoved, timed_out: 'failed' },
-  target_gone: { active: 'cancelled', paused: 'cancelled', awaiting: 'awaiting', ...unmoved },
-  missed: { active: 'failed', paused: 'paused', awaiting: 'awaiting', ...unmoved },
-  ran_out: { active: 'completed', paused: 'completed', awaiting: 'completed', ...unmoved },
-  reported: {
-    active: 'completed',
-    paused: 'conflict',
-    awaiting: 'completed',
-    ...over,
-    timed_out: 'completed',
-  },
-  report_overdue: { active: 'active', paused: 'paused', awaiting: 'timed_out', ...unmoved },
-  cancel: { active: 'cancelled', paused: 'cancelled', awaiting: 'cancelled', ...unmoved },
-  pause: { active: 'paused', paused: 'paused', awaiting: 'conflict', ...over },
-  resume: { active: 'active', paused: 'active', awaiting: 'awaiting', ...over },
-  skip_next: { active: 'active', paused: 'paused', awaiting: 'conflict', ...over },
-  fire_now: { active: 'active', paused: 'active', awaiting: 'conflict', ...over },
-  retry: {
-    active: 'conflict',
-    paused: 'conflict',
-    awaiting: 'conflict',
-    ...over,
-    failed: 'active',
-    timed_out: 'active',
-  },
-  reschedule: { active: 'active', paused: 'paused', awaiting: 'active', ...over },
-  set_again: { active: 'active', paused: 'active', awaiting: 'active', ...ended('active') },
+  delivered: { active: 'fired', paused: 'fired', awaiting: 'awaiting', ...unchanged },
+  delivered_unreported: { active: 'awaiting', paused: 'awaiting', awaiting: 'awaiting', ...unchanged },
+  attempt_failed: { active: 'active', paused: 'paused', awaiting: 'active', ...unchanged },
+  exhausted: { active: 'failed', paused: 'failed', awaiting: 'failed', ...unchanged, timed_out: 'failed' },
+  target_gone: { active: 'cancelled', paused: 'cancelled', awaiting: 'awaiting', ...unchanged },
+  missed: { active: 'failed', paused: 'paused', awaiting: 'awaiting', ...unchanged },
+  ran_out: { active: 'completed', paused: 'completed', awaiting: 'completed', ...unchanged },
+  reported: { active: 'completed', paused: 'conflict', awaiting: 'completed', ...refused, timed_out: 'completed' },
+  report_overdue: { active: 'active', paused: 'paused', awaiting: 'timed_out', ...unchanged },
+  cancel: { active: 'cancelled', paused: 'cancelled', awaiting: 'cancelled', ...unchanged },
+  pause: { active: 'paused', paused: 'paused', awaiting: 'conflict', ...refused },
+  resume: { active: 'active', paused: 'active', awaiting: 'awaiting', ...refused },
+  skip_next: { active: 'active', paused: 'paused', awaiting: 'conflict', ...refused },
+  fire_now: { active: 'active', paused: 'active', awaiting: 'conflict', ...refused },
+  retry: { active: 'conflict', paused: 'conflict', awaiting: 'conflict', ...refused, failed: 'active', timed_out: 'active' },
+  reschedule: { active: 'active', paused: 'paused', awaiting: 'active', ...refused },
+  set_again: { active: 'active', paused: 'active', awaiting: 'active', ...ifEnded('active') },
 }
 
-/** The events that move a recurring alarm; every other belongs to one of its occurrences and leaves it as it is. */
-const MOVES_RECURRING: ReadonlySet<LifecycleEvent> = new Set([
+/** The events that change the state of a recurring alarm. All others concern one of its occurrences. */
+const CHANGES_RECURRING: ReadonlySet<LifecycleEvent> = new Set([
   'ran_out',
   'target_gone',
   'cancel',
@@ -115,16 +106,16 @@ const MOVES_RECURRING: ReadonlySet<LifecycleEvent> = new Set([
   'set_again',
 ])
 
-/** The state that follows, or the refusal; `transition` throws the refusal. */
-export function next(state: State, event: LifecycleEvent, recurring: boolean): Cell {
+/** The next state, or the refusal, which `transition` throws. */
+export function nextCell(state: State, event: LifecycleEvent, recurring: boolean): Cell {
   const cell = LIFECYCLE[event][state]
-  if (!recurring || isRefusal(cell) || MOVES_RECURRING.has(event)) return cell
+  if (!recurring || isRefusal(cell) || CHANGES_RECURRING.has(event)) return cell
   return state
 }
 
-/** The state that follows, or a thrown refusal that says why. */
+/** The next state. Throws the refusal, if it is one. */
 export function transition(state: State, event: LifecycleEvent, recurring: boolean, verb?: string): State {
-  const cell = next(state, event, recurring)
+  const cell = nextCell(state, event, recurring)
   if (!isRefusal(cell)) return cell
   const named = verb ?? event.replaceAll('_', ' ')
   if (cell === 'already_ended') throw new WakefulError('alarm.ended', { verb: named, status: state })
@@ -144,4 +135,65 @@ export function statusOf(state: State): Status {
 /** Whether nothing more will happen by itself. */
 export function isEnd(state: State): state is EndStatus {
   return state !== 'active' && state !== 'paused' && state !== 'awaiting'
+}
+
+/** The outcome of the alarm's newest occurrence: a summary that keeps lists and stats fast. */
+export interface Outcome {
+  /** How the alarm ended; null while it is live. */
+  readonly status: EndStatus | null
+  readonly startedAt: number | null
+  readonly lastFiredAt: number | null
+  readonly completedAt: number | null
+  readonly durationMs: number | null
+  readonly result: string | null
+  readonly lastError: string | null
+  readonly failureCount: number
+  readonly attempts: number
+}
+
+/** The outcome before anything has happened. */
+export const NO_OUTCOME: Outcome = {
+  status: null,
+  startedAt: null,
+  lastFiredAt: null,
+  completedAt: null,
+  durationMs: null,
+  result: null,
+  lastError: null,
+  failureCount: 0,
+  attempts: 0,
+}
+
+/** The counts of `stats`. Every alarm is in one of them. */
+export type Bucket = 'pending' | 'fired' | 'completed' | 'failed' | 'cancelled' | 'timed_out'
+
+/** The bucket that counts alarms in this state. */
+export function bucketOf(state: State): Bucket {
+  if (state === 'active' || state === 'paused') return 'pending'
+  if (state === 'awaiting') return 'fired'
+  return state === 'fired' ? 'completed' : state
+}
+
+/** A change of these counts: an alarm moves from one bucket to another, and a duration may be added. */
+export interface Tally {
+  readonly from: Bucket | null
+  readonly to: Bucket | null
+  readonly durationMs: number | null
+}
+
+/** The change of the counts when the state of an alarm changes. */
+export function tallyOf(from: State, to: State, durationMs: number | null): Tally {
+  return { from: bucketOf(from), to: bucketOf(to), durationMs }
+}
+
+/** The state of an alarm, from its record, its timers and its outcome. */
+export function stateOf(alarm: Alarm, timers: readonly NewTimer[], outcome: Outcome | null): State {
+  if (outcome !== null && outcome.status !== null) return outcome.status
+  if (
+    !recurs(alarm) &&
+    timers.some((timer) => timer.kind === 'report' && timer.generation === alarm.generation)
+  ) {
+    return 'awaiting'
+  }
+  return alarm.pausedAt === null ? 'active' : 'paused'
 }

@@ -1,6 +1,27 @@
 import { wakeTime } from '../../time/index.ts'
 import type { Alarm } from './alarm.ts'
-import type { Serial } from './serial.ts'
+
+/** The number of a row: a bigint from 2^53 on, where a plain number loses precision. */
+export type Serial = number | bigint
+
+/** The largest in any store. */
+export const LAST_SERIAL: Serial = 2n ** 63n - 1n
+
+/** Parses a serial without losing digits. */
+export function serialOf(text: string): Serial {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
+
+/** Compares two serials. */
+export function bySerial(a: Serial, b: Serial): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The next or the previous serial. */
+export function stepped(serial: Serial, by: 1 | -1): Serial {
+  return serialOf(String(BigInt(serial) + BigInt(by)))
+}
 
 /**
  * What a timer waits for: the next occurrence (`due`), one fired by hand (`forced`), the next attempt at an occurrence that
@@ -73,20 +94,24 @@ export function occurrenceId(alarm: Pick<Alarm, 'id'>, timer: NewTimer): string 
   return `${alarm.id}-${occurrenceName(timer)}`
 }
 
+/** The first occurrence of an alarm, before its instant is known. */
+export const BLANK_TIMER: NewTimer = {
+  kind: 'due',
+  wakeAt: null,
+  scheduledFor: 0,
+  nominal: null,
+  zoneOffset: null,
+  floor: null,
+  tick: 1,
+  generation: 1,
+  attempt: 0,
+  startedAt: null,
+  waiting: null,
+  delivered: false,
+}
+
 /** A timer at an instant that no rule produced: fired by hand, or made by Wakeful itself. */
 export function timerAt(alarm: Alarm, at: number): NewTimer {
-  return {
-    kind: 'due',
-    wakeAt: wakeTime(alarm.rule, alarm.id, at),
-    scheduledFor: at,
-    nominal: null,
-    zoneOffset: null,
-    floor: null,
-    tick: 1,
-    generation: alarm.generation,
-    attempt: 0,
-    startedAt: null,
-    waiting: null,
-    delivered: false,
-  }
+  const wakeAt = wakeTime(alarm.rule, alarm.id, at)
+  return { ...BLANK_TIMER, wakeAt, scheduledFor: at, generation: alarm.generation }
 }

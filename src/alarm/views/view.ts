@@ -1,5 +1,14 @@
-import type { Rule } from '../../time/index.ts'
-import { blank, FIELD_COLUMNS, PLAIN_NAMES, type PlainFields } from '../fields/index.ts'
+import { formatInstant, type Rule, ruleOptions } from '../../time/index.ts'
+import {
+  ALARM_FIELDS,
+  blank,
+  FIELD_COLUMNS,
+  type Field,
+  impliedPool,
+  PLAIN_NAMES,
+  type PlainFields,
+  WIRE_NAMES,
+} from '../fields/index.ts'
 import { NO_OUTCOME, type Snapshot, stateOf, statusOf } from '../model/index.ts'
 
 /** An alarm as users see it. */
@@ -33,7 +42,8 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
   const outcome = snapshot.outcome ?? NO_OUTCOME
   const view = { ...BLANK }
   const [to, from] = [view as Record<string, unknown>, alarm as unknown as Record<string, unknown>]
-  for (const name of FROM_RECORD) to[name] = from[name]
+  // Most fields of most alarms are null, as they are in the blank view already: to skip them takes half of the loop's time.
+  for (const name of FROM_RECORD) if (from[name] !== null) to[name] = from[name]
   view.id = alarm.id
   view.tenant = alarm.tenant
   view.owner = alarm.owner
@@ -86,4 +96,52 @@ function nextFireAt(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Date | null {
 
 function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms)
+}
+
+const JSON_FIELDS = WIRE_NAMES.map((name) => {
+  const { wire, type, omits = [] } = ALARM_FIELDS[name] as Field
+  return { name: name as keyof AlarmView, type, wire: wire!, omits: omits as readonly unknown[] }
+})
+const INSTANTS = JSON_FIELDS.filter(({ type }) => type === 'instant')
+const SAME = JSON_FIELDS.filter(({ type }) => ['text', 'choice', 'integer', 'target'].includes(type))
+/** The fields in their order. The payload is not one of them: its text is put in front of all others. */
+const BLANK_JSON = blank<Record<string, unknown>>(
+  JSON_FIELDS.filter(({ type }) => type !== 'payload').map(({ wire }) => wire),
+)
+
+/** An alarm as JSON text: Chronos's fields with their omissions, then Wakeful's own where they have a value. */
+export function wireJson(view: AlarmView): string {
+  const { rule, notes, payloadJson } = view
+  const json = { ...BLANK_JSON }
+  for (const { name, wire, omits } of SAME) {
+    const value = view[name]
+    json[wire] = omits.includes(value) ? undefined : value
+  }
+  for (const { name, wire } of INSTANTS) {
+    const date = view[name] as Date | null
+    json[wire] = date === null ? undefined : formatInstant(date.getTime())
+  }
+  json.cron_expr = rule.kind === 'cron' ? rule.cron : undefined
+  json.rrule = rule.kind === 'rrule' ? rule.rrule : undefined
+  json.every = rule.kind === 'every' ? rule.every : undefined
+  json.when = whenOptions(rule)
+  json.pool = view.pool === impliedPool(view.target) ? undefined : view.pool
+  json.notes = notes.length === 0 ? undefined : notes
+  const text = JSON.stringify(json)
+  // As it was given: parsing it would lose digits beyond 2^53 (promise: verbatim).
+  return payloadJson === null ? text : `{"payload":${payloadJson},${text.slice(1)}`
+}
+
+/** The options of a rule, where it has any: `start, end, count, jitter, misfire, dst, exclude`. */
+function whenOptions(rule: Rule): Record<string, unknown> | undefined {
+  const bounds =
+    rule.kind === 'once'
+      ? {}
+      : {
+          ...(rule.start !== undefined && { start: formatInstant(rule.start) }),
+          ...(rule.end !== undefined && { end: formatInstant(rule.end) }),
+          ...(rule.count !== undefined && { count: rule.count }),
+        }
+  const options = { ...bounds, ...ruleOptions(rule) }
+  return Object.keys(options).length === 0 ? undefined : options
 }

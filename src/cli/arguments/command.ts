@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
 /** Adds a command with its summary and examples that users can copy. */
 export function addCommand(
@@ -32,6 +32,11 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
     const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
     throw new InvalidArgumentError(`It must be a whole number ${bounds}.`)
   }
+}
+
+/** An option that takes one of a few words. */
+export function choice(flags: string, summary: string, ...words: readonly string[]): Option {
+  return new Option(flags, summary).choices(words)
 }
 
 /** The text of an argument that may have quotes or not: `set in 10 minutes`. */

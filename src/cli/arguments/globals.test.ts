@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fileOf, locationOf, normalizeUrl, storeUrl } from './globals.ts'
+import { locationOf, normalizeUrl, storeUrl } from './globals.ts'
 
 it.each([
   ['alarms.db', 'sqlite:alarms.db'],
@@ -39,12 +39,4 @@ it('says that a command needs a store, and that WAKEFUL_URL named a server', () 
   expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup needs the store itself/)
   expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(/^WAKEFUL_URL is set, but backup/)
   expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
-})
-
-it('knows the file of a store', () => {
-  expect(fileOf('sqlite:./wakeful.db')).toBe('./wakeful.db')
-  expect(fileOf('sqlite:///var/x.db')).toBe('/var/x.db')
-  expect(fileOf('SQLite:x.db')).toBe('x.db')
-  expect(fileOf('sqlite::memory:')).toBeNull()
-  expect(fileOf('postgres://host/db')).toBeNull()
 })

@@ -1,7 +1,7 @@
 import { type Command, Help, Option } from 'commander'
+import { defined } from '../../library/index.ts'
 import { assertTimezone } from '../../time/index.ts'
 import { badUsage, type Terminal } from '../terminal/index.ts'
-import { systemZone } from '../text/index.ts'
 import { commandName } from './command.ts'
 
 /** The options of every command. */
@@ -31,17 +31,7 @@ export function addGlobals(program: Command): Command {
 }
 
 /** The commands that need the store itself and cannot use a server. */
-const STORE_ONLY: ReadonlySet<string> = new Set([
-  'serve',
-  'keys',
-  'calendar',
-  'export',
-  'import',
-  'backup',
-  'migrate',
-  'doctor',
-  'bench',
-])
+const STORE_ONLY = /^(?:serve|keys|calendar|export|import|backup|migrate|doctor|bench)\b/
 const SERVED_ZONE = new Option(
   '--timezone <zone>',
   'default zone of calls (default: UTC), and zone of printed times (default: the system’s)',
@@ -49,9 +39,9 @@ const SERVED_ZONE = new Option(
 
 /** The global options in the help of a command, without those that it refuses. */
 export function globalsOf(command: Command): Option[] {
-  const [name = ''] = commandName(command).split(' ')
+  const name = commandName(command)
   const all = Object.assign(new Help(), { showGlobalOptions: true }).visibleGlobalOptions(command)
-  const allowed = STORE_ONLY.has(name) ? all.filter(({ long }) => long !== '--url') : all
+  const allowed = STORE_ONLY.test(name) ? all.filter(({ long }) => long !== '--url') : all
   if (name !== 'serve') return allowed
   return allowed.map((each) => (each.long === '--timezone' ? SERVED_ZONE : each))
 }
@@ -70,8 +60,7 @@ export function locationOf(globals: Globals, env: Terminal['env']): Location {
   const url = server ?? (db === null ? filled(env.WAKEFUL_URL) : null)
   if (url === null) return { kind: 'store', url: normalizeUrl(db ?? filled(env.WAKEFUL_DB) ?? STORE_DEFAULT) }
   // Only from the environment: anyone on the machine can list the arguments of a process.
-  const key = filled(env.WAKEFUL_KEY)?.trim()
-  return { kind: 'server', url, ...(key !== undefined && { key }) }
+  return { kind: 'server', url, ...defined({ key: filled(env.WAKEFUL_KEY)?.trim() }) }
 }
 
 /** The store, for a command that cannot use a server. */
@@ -86,19 +75,13 @@ export function storeUrl(globals: Globals, env: Terminal['env'], command: string
 
 /** The zone in which times are read and printed: `--timezone`, else that of the system. */
 export function zoneOf(globals: Globals): string {
-  return assertTimezone(globals.timezone ?? systemZone())
+  return assertTimezone(globals.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone)
 }
 
 /** The URL of a store. A bare path is a SQLite file; one letter before a colon is a Windows drive, not a scheme. */
 export function normalizeUrl(url: string): string {
   if (url === ':memory:') return 'sqlite::memory:'
   return /^[a-z][a-z0-9+.-]+:/i.test(url) ? url : `sqlite:${url}`
-}
-
-/** The file of a store; null if it has none. */
-export function fileOf(url: string): string | null {
-  const path = /^sqlite:(?:\/\/(?=\/))?(.*)$/i.exec(url)?.[1]
-  return path === undefined || path === '' || path.startsWith(':memory:') ? null : path
 }
 
 /** Whether the store lives in memory only. */
@@ -108,13 +91,13 @@ export function isInMemory(url: string): boolean {
 
 /** `--tenant` and `--owner`, if set. */
 export function scopeOf({ tenant, owner }: Globals): { tenant?: string; owner?: string } {
-  if (tenant?.trim() === '') throw badUsage('--tenant is empty. Set a value, or leave it out.')
-  return { ...(tenant !== undefined && { tenant }), ...(owner !== undefined && { owner }) }
+  nonEmpty('--tenant', tenant)
+  return defined({ tenant, owner })
 }
 
 function nonEmpty(flag: string, text: string | undefined): string | null {
-  const value = filled(text)
-  if (text === undefined || value !== null) return value
+  if (text === undefined) return null
+  if (text.trim() !== '') return text
   throw badUsage(`${flag} is empty. Set a value, or leave it out.`)
 }
 

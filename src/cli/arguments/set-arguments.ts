@@ -8,6 +8,8 @@ import {
   type SetOptions,
   type TargetSpec,
 } from '../../alarm/index.ts'
+import { flagOf } from '../../config/index.ts'
+import { defined } from '../../library/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { badUsage } from '../terminal/index.ts'
 import { wholeNumber } from './command.ts'
@@ -45,7 +47,7 @@ export function addSetOptions(command: Command): Command {
     .option('--pool <name>', 'the pool that runs the handler (default: app)')
     .option('--event', 'write an event to the log instead of calling a target')
     .option('--payload <json>', 'JSON, stored byte for byte; @FILE reads a file, - reads stdin')
-  for (const name of FLAG_NAMES) command.addOption(flagOf(name))
+  for (const name of FLAG_NAMES) command.addOption(optionOf(name))
   return command
     .option(
       '--backoff-base <duration>',
@@ -55,21 +57,15 @@ export function addSetOptions(command: Command): Command {
     .option('--on-failure <target>', 'the target after the last failed attempt')
 }
 
-/** The flag of a field. */
-function flagOf(name: FlagName): Option {
+function optionOf(name: FlagName): Option {
   const field: Field = ALARM_FIELDS[name]
   const standard = defaultText(field)
   const text = `${clauses(field.doc)}${standard === null ? '' : ` (default ${standard})`}`
-  const flag = `${name === 'message' ? '-m, ' : ''}${flagName(name)}`
+  const flag = `${name === 'message' ? '-m, ' : ''}${flagOf(name)}`
   if (field.type === 'choice') return new Option(`${flag} <${name}>`, text).choices(field.values)
   if (field.type !== 'integer')
     return new Option(`${flag} <${field.type === 'duration' ? 'duration' : 'text'}>`, text)
   return new Option(`${flag} <n>`, text).argParser(wholeNumber(field.min!, field.max))
-}
-
-/** The name of the flag of a field: `--conversation-id`. */
-export function flagName(field: string): string {
-  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 /** Sentences in the style of help texts: in lower case, without a full stop. */
@@ -80,17 +76,17 @@ export function clauses(doc: string): string {
 
 /** The flags as options of the library's `set`, without the payload. */
 export function readSetFlags(flags: SetFlags): SetOptions {
-  const passed = FLAG_NAMES.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
-  const baseMs = milliseconds('--backoff-base', flags.backoffBase)
-  const capMs = milliseconds('--backoff-cap', flags.backoffCap)
-  return {
-    ...(Object.fromEntries(passed) as SetOptions),
+  const fields: SetOptions = Object.fromEntries(FLAG_NAMES.map((name) => [name, flags[name]]))
+  const backoff = defined({
+    baseMs: milliseconds('--backoff-base', flags.backoffBase),
+    capMs: milliseconds('--backoff-cap', flags.backoffCap),
+  })
+  return defined({
+    ...fields,
     target: readTarget(flags),
-    ...(flags.onFailure !== undefined && { onFailure: readTargetText(flags.onFailure, flags.pool) }),
-    ...((baseMs ?? capMs) !== undefined && {
-      backoff: { ...(baseMs !== undefined && { baseMs }), ...(capMs !== undefined && { capMs }) },
-    }),
-  }
+    onFailure: flags.onFailure === undefined ? undefined : readTargetText(flags.onFailure, flags.pool),
+    backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
+  })
 }
 
 function readTarget(flags: SetFlags): TargetSpec {

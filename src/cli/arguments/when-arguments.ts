@@ -1,24 +1,19 @@
-import { type Command, Option } from 'commander'
-import { resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
+import type { Command } from 'commander'
+import { defined } from '../../library/index.ts'
+import { type DstPolicy, resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
 import { badUsage } from '../terminal/index.ts'
-import { joined, wholeNumber } from './command.ts'
+import { choice, joined, wholeNumber } from './command.ts'
+
+type SameAsInWhen = 'cron' | 'every' | 'rrule' | 'delay' | 'start' | 'end' | 'count' | 'jitter'
 
 /** The options of a time. */
-export interface WhenFlags {
-  readonly cron?: string
-  readonly every?: string
+export interface WhenFlags extends Pick<WhenObject, SameAsInWhen> {
   readonly unix?: string
-  readonly delay?: string
-  readonly start?: string
-  readonly end?: string
-  readonly count?: number
-  readonly rrule?: string
-  readonly jitter?: string
   readonly misfire?: 'once' | 'skip' | 'all'
   readonly misfireMax?: number
   readonly misfireWithin?: string
-  readonly dstGap?: 'shift' | 'skip'
-  readonly dstOverlap?: 'first' | 'last' | 'both'
+  readonly dstGap?: DstPolicy['gap']
+  readonly dstOverlap?: DstPolicy['overlap']
   readonly exclude?: string[]
   readonly move?: 'next' | 'previous'
   readonly offset?: number
@@ -36,27 +31,27 @@ export function addWhenOptions(command: Command): Command {
     .option('--end <time>', 'recurring: the latest instant; a date includes that day')
     .option('--count <n>', 'recurring: total number of occurrences', wholeNumber(1))
     .addOption(
-      new Option('--misfire <policy>', 'missed occurrences: fire the newest, none or all').choices([
-        'once',
-        'skip',
-        'all',
-      ]),
+      choice('--misfire <policy>', 'missed occurrences: fire the newest, none or all', 'once', 'skip', 'all'),
     )
     .option('--misfire-max <n>', 'with --misfire all: how many at most', wholeNumber(1))
     .option('--misfire-within <duration>', 'with --misfire all: how old at most')
     .option('--jitter <duration>', 'recurring: a random delay of each occurrence, up to this')
     .addOption(
-      new Option('--dst-gap <policy>', 'a local time that the clock skips: shift it, or skip it').choices([
+      choice(
+        '--dst-gap <policy>',
+        'a local time that the clock skips: shift it, or skip it',
         'shift',
         'skip',
-      ]),
+      ),
     )
     .addOption(
-      new Option('--dst-overlap <policy>', 'a local time that occurs twice: which of the two').choices([
+      choice(
+        '--dst-overlap <policy>',
+        'a local time that occurs twice: which of the two',
         'first',
         'last',
         'both',
-      ]),
+      ),
     )
     .option(
       '--exclude <names>',
@@ -64,10 +59,7 @@ export function addWhenOptions(command: Command): Command {
       readNames,
     )
     .addOption(
-      new Option('--move <where>', 'with --exclude: move to the working day after or before').choices([
-        'next',
-        'previous',
-      ]),
+      choice('--move <where>', 'with --exclude: move to the working day after or before', 'next', 'previous'),
     )
     .option('--offset <n>', 'with --move: this many working days further', wholeNumber(-250, 250))
 }
@@ -89,21 +81,15 @@ export function namesCalendars(words: readonly string[], flags: WhenFlags): bool
  */
 export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = false): When {
   const text = joined(words)
-  const kinds = {
-    at: text === '' ? undefined : text,
-    ...pick(flags, ['cron', 'every', 'rrule', 'delay']),
-    unix: seconds(flags.unix),
-  }
-  const used = Object.entries(kinds).filter(([, value]) => value !== undefined)
-  const bounds = {
-    ...pick(flags, ['start', 'end', 'count', 'jitter']),
-    misfire: misfireOf(flags),
-    dst: dstOf(flags),
-    exclude: excludeOf(flags),
-  }
-  const isBare = Object.values(bounds).every((value) => value === undefined)
+  const { cron, every, rrule, delay, start, end, count, jitter } = flags
+  const at = text === '' ? undefined : text
+  const kinds = defined({ at, cron, every, rrule, delay, unix: seconds(flags.unix) })
+  const [misfire, dst, exclude] = [misfireOf(flags), dstOf(flags), excludeOf(flags)]
+  const options = defined({ start, end, count, jitter, misfire, dst, exclude })
+  const used = Object.keys(kinds)
+  const isBare = Object.keys(options).length === 0
   if (used.length !== 1 && !(used.length === 0 && hasRule && !isBare)) {
-    const found = used.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
+    const found = used.map((name) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
     const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
     throw badUsage(
       found === '' ? `The time is missing. Use ${forms}.` : `Use only one of ${found} for the time.`,
@@ -111,21 +97,18 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
   }
   const hint = hintFor(text)
   if (hint !== null) throw badUsage(`'${text}' is not a time in plain language. ${hint}`)
-  if (used[0]?.[0] === 'at' && isBare) return text
-  return Object.fromEntries(
-    Object.entries({ ...kinds, ...bounds }).filter(([, value]) => value !== undefined),
-  ) as WhenObject
+  return at !== undefined && isBare ? at : { ...kinds, ...options }
 }
 
 function misfireOf({ misfire, misfireMax: max, misfireWithin: within }: WhenFlags): WhenObject['misfire'] {
   if (max === undefined && within === undefined) return misfire
   if (misfire !== 'all') throw badUsage('--misfire-max and --misfire-within need --misfire all.')
-  return { all: { ...(max !== undefined && { max }), ...(within !== undefined && { within }) } }
+  return { all: defined({ max, within }) }
 }
 
 function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst'] {
   if (gap === undefined && overlap === undefined) return undefined
-  return { ...(gap !== undefined && { gap }), ...(overlap !== undefined && { overlap }) }
+  return defined({ gap, overlap })
 }
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
@@ -161,8 +144,4 @@ function seconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(?:\.\d+)?$/.test(text.trim())) return Number(text)
   throw badUsage(`--unix must be a number of seconds since 1970, not '${text}'.`)
-}
-
-function pick<Flags, Name extends keyof Flags>(flags: Flags, names: readonly Name[]): Pick<Flags, Name> {
-  return Object.fromEntries(names.map((name) => [name, flags[name]])) as Pick<Flags, Name>
 }

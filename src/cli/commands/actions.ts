@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import type { SeenOptions } from '../../index.ts'
+import { defined } from '../../library/index.ts'
 import { parseInstant } from '../../time/index.ts'
 import {
   addCommand,
@@ -13,36 +14,44 @@ import {
 import {
   addKeyOption,
   assertNamed,
-  idOf,
   type KeyFlag,
   type LocalOrRemoteAlarms,
   splitIdFromArguments,
-  withSession,
+  withAlarm,
 } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { card, noteText, ruleText, statusText } from '../text/index.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
-type Action = (alarms: LocalOrRemoteAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
 
-const ACTIONS: readonly { name: string; summary: string; done: string; action: Action }[] = [
-  { name: 'pause', summary: 'pause an alarm', done: 'paused', action: (alarms, id, seen) => alarms.pause(id, seen) },
-  { name: 'resume', summary: 'resume a paused alarm', done: 'resumed', action: (alarms, id, seen) => alarms.resume(id, seen) },
-  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', action: (alarms, id, seen) => alarms.skipNext(id, seen) },
-  { name: 'fire', summary: 'fire an alarm now, in addition to its schedule', done: 'fires now', action: (alarms, id, seen) => alarms.fireNow(id, seen) },
-  { name: 'retry', summary: 'retry a failed alarm', done: 'tried again', action: (alarms, id, seen) => alarms.retry(id, seen) },
-] // biome-ignore format: a table
+const ID = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
+
+const ACTIONS = [
+  { name: 'pause', summary: 'pause an alarm', done: 'paused', method: 'pause' },
+  { name: 'resume', summary: 'resume a paused alarm', done: 'resumed', method: 'resume' },
+  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', method: 'skipNext' },
+  {
+    name: 'fire',
+    summary: 'fire an alarm now, in addition to its schedule',
+    done: 'fires now',
+    method: 'fireNow',
+  },
+  { name: 'retry', summary: 'retry a failed alarm', done: 'tried again', method: 'retry' },
+] as const
+
+const REPORTS = [
+  { verb: 'complete', word: 'result', summary: 'report that the work is done', example: 'sent to 3 people' },
+  { verb: 'fail', word: 'reason', summary: 'report that the work failed', example: 'HTTP 503' },
+] as const
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
 export function addActions(program: Command, shell: CliContext): void {
-  for (const { name, summary, done, action } of ACTIONS) {
-    const examples = [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`, `${name} --key standup`]
-    const command = addCommand(program, `${name} [id]`, summary, examples)
+  for (const { name, summary, done, method } of ACTIONS) {
+    const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
     addSeenOption(addKeyOption(command)).action(
-      async (id: string | undefined, flags: SeenFlags & KeyFlag, self: Command) => {
+      async (id: string | undefined, flags: SeenFlags, self: Command) => {
         const seen = seenOf(flags)
-        assertNamed(id, flags)
-        await change(shell, self, done, async (alarms) => action(alarms, await idOf(alarms, id, flags), seen))
+        await change(shell, self, id, done, (alarms, whole) => alarms[method](whole, seen))
       },
     )
   }
@@ -50,32 +59,22 @@ export function addActions(program: Command, shell: CliContext): void {
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
 export function addReports(program: Command, shell: CliContext): void {
-  const id = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
-  addReport(program, shell, 'complete', 'result', 'report that the work is done', [
-    `complete ${id} 'sent to 3 people'`,
-  ])
-  addReport(program, shell, 'fail', 'reason', 'report that the work failed', [`fail ${id} 'HTTP 503'`])
-}
-
-function addReport(
-  program: Command,
-  shell: CliContext,
-  verb: 'complete' | 'fail',
-  word: string,
-  summary: string,
-  examples: readonly string[],
-): void {
-  type Flags = KeyFlag & { readonly occurrence?: string }
-  addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, examples))
-    .option('--occurrence <id>', 'the occurrence (default: the open one)')
-    .action(async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
-      const { id, words } = splitIdFromArguments(first, rest, flags)
-      assertNamed(id, flags)
-      const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
-      await change(shell, self, 'reported', async (alarms) =>
-        alarms[verb](await idOf(alarms, id, flags), textOf(words), occurrence),
+  for (const { verb, word, summary, example } of REPORTS)
+    addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, [`${verb} ${ID} '${example}'`]))
+      .option('--occurrence <id>', 'the occurrence (default: the open one)')
+      .action(
+        async (
+          first: string | undefined,
+          rest: string[],
+          flags: KeyFlag & { occurrence?: string },
+          self: Command,
+        ) => {
+          const { id, words } = splitIdFromArguments(first, rest, flags)
+          const text = words.length === 0 ? undefined : joined(words)
+          const occurrence = defined({ occurrenceId: flags.occurrence })
+          await change(shell, self, id, 'reported', (alarms, whole) => alarms[verb](whole, text, occurrence))
+        },
       )
-    })
 }
 
 /** Adds the option that makes an edit fail with `conflict` if the alarm was edited meanwhile. */
@@ -92,32 +91,29 @@ export function seenOf(flags: SeenFlags): SeenOptions {
 async function change(
   shell: CliContext,
   command: Command,
+  id: string | undefined,
   done: string,
-  make: (alarms: LocalOrRemoteAlarms) => Promise<AlarmView>,
+  make: (alarms: LocalOrRemoteAlarms, id: string) => Promise<AlarmView>,
   more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
 ): Promise<void> {
-  await withSession(shell, command, 'existing', async (session) => {
+  await withAlarm(shell, command, id, async (session, whole) => {
     const { alarms, out } = session
-    const alarm = await make(alarms)
-    out.print({
-      json: () => wireJson(alarm),
-      human: () => [`${done}: ${alarm.id} is ${statusText(alarm, session)}`, ...card(more(alarm), out.width)],
-    })
+    const alarm = await make(alarms, whole)
+    out.print(wireJson(alarm), () => [
+      `${done}: ${alarm.id} is ${statusText(alarm, session)}`,
+      ...card(more(alarm), out.width),
+    ])
   })
-}
-
-function textOf(words: readonly string[]): string | undefined {
-  return words.length === 0 ? undefined : joined(words)
 }
 
 /** `reschedule ID WHEN`: changes the time of an alarm. */
 export function addReschedule(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
-    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
-    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
+    `reschedule ${ID} 'next friday at 3pm'`,
+    `reschedule ${ID} --cron '0 8 * * *'`,
     'reschedule --key standup --exclude us-holidays',
   ])
-  type Flags = WhenFlags & KeyFlag & { ifUpdatedAt?: string }
+  type Flags = WhenFlags & KeyFlag & SeenFlags
   addSeenOption(addWhenOptions(addKeyOption(command))).action(
     async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
       const { id, words } = splitIdFromArguments(first, rest, flags)
@@ -125,14 +121,9 @@ export function addReschedule(program: Command, shell: CliContext): void {
       const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()
       // Without --timezone, the time is read in the zone of the alarm.
-      const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
-      await change(
-        shell,
-        self,
-        'rescheduled',
-        async (alarms) => alarms.reschedule(await idOf(alarms, id, flags), when, options),
-        ruleLines,
-      )
+      const options = defined({ ...seenOf(flags), timezone })
+      const make = (alarms: LocalOrRemoteAlarms, whole: string) => alarms.reschedule(whole, when, options)
+      await change(shell, self, id, 'rescheduled', make, ruleLines)
     },
   )
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
-import { wireText } from '../../library/index.ts'
+import { defined, wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { withStore } from '../session/index.ts'
@@ -39,7 +39,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const items = await alarms.calendars.list()
         if (!out.json && items.length === 0) return out.note('no calendars')
-        out.print({ json: () => wireText({ items }), human: () => items.map(summary) })
+        out.print(wireText({ items }), () => items.map(summary))
       })
     },
   )
@@ -48,7 +48,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
       await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const found = await alarms.calendars.get(name)
         if (found === null) throw await noCalendar(name, alarms)
-        out.print({ json: () => wireText(found), human: () => details(found) })
+        out.print(wireText(found), () => details(found))
       })
     },
   )
@@ -57,7 +57,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
   ]).action(async (name: string, _flags: unknown, self: Command) => {
     await withStore(shell, self, 'existing', async ({ alarms, out }) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
-      out.print({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
+      out.print(wireText({ name, removed: true }), () => [`${name} removed`])
     })
   })
 }
@@ -72,7 +72,9 @@ function addWriting(
 ): Command {
   return addCommand(calendar, `${verb} <name> [dates...]`, summaryText, examples)
     .option('--ics <file>', 'days from the all-day events of an .ics file (- reads stdin)')
-    .option('--weekend <days>', 'weekdays that are off, such as fri,sat', list)
+    .option('--weekend <days>', 'weekdays that are off, such as fri,sat', (days) =>
+      days.split(',').map((day) => day.trim()),
+    )
     .option('--label <text>', 'the label of the dates')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
       const input = await readInput(shell, dates, flags)
@@ -80,10 +82,10 @@ function addWriting(
         const put = await alarms.calendars[verb](name, input)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
-        out.print({
-          json: () => wireText(put),
-          human: () => [summary(put), ...notes.map((note) => wrap(`  ${oneLine(note)}`, out.width, '  '))],
-        })
+        out.print(wireText(put), () => [
+          summary(put),
+          ...notes.map((note) => wrap(`  ${oneLine(note)}`, out.width, '  ')),
+        ])
       })
     })
 }
@@ -102,11 +104,7 @@ async function readInput(
     )
   const ics = file === undefined ? undefined : await readIcs(shell, file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
-  return {
-    ...((dates.length > 0 || empty) && { dates: named }),
-    ...(ics !== undefined && { ics }),
-    ...(weekend !== undefined && { weekend }),
-  }
+  return defined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
 }
 
 async function readIcs(shell: CliContext, file: string): Promise<string> {
@@ -119,10 +117,6 @@ async function readIcs(shell: CliContext, file: string): Promise<string> {
     if (size > ICS_BYTES_MAX) throw badUsage('The text from stdin is too long for a calendar.')
   }
   return parts.join('')
-}
-
-function list(text: string): string[] {
-  return text.split(',').map((word) => word.trim())
 }
 
 function summary({ name, dates, weekend }: CalendarView): string {
@@ -139,9 +133,7 @@ function details(calendar: CalendarView): string[] {
 }
 
 async function noCalendar(name: string, { calendars }: Alarms): Promise<WakefulError> {
-  const near = closest(
-    name,
-    (await calendars.list()).map((each) => each.name),
-  )
+  const names = (await calendars.list()).map((each) => each.name)
+  const near = closest(name, names)
   return new WakefulError('calendar.not_found', { name: JSON.stringify(name.slice(0, 100)), near })
 }

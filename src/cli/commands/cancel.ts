@@ -1,18 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { type AlarmView, type CancelOutcome, wireJson } from '../../alarm/index.ts'
+import { wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
-import {
-  addKeyOption,
-  idOf,
-  type KeyFlag,
-  type LocalOrRemoteAlarms,
-  type Session,
-  wholeId,
-  withSession,
-} from '../session/index.ts'
+import { addKeyOption, idOf, type KeyFlag, type Session, wholeId, withSession } from '../session/index.ts'
 import { badUsage, type CliContext, type Terminal } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 import { addSeenOption, seenOf } from './actions.ts'
@@ -55,8 +47,9 @@ async function cancelOne(
   seen: SeenOptions,
   shell: CliContext,
 ): Promise<void> {
-  const id = await wholeId(alarms, name).catch(unknownAs(name))
-  const cancelled = await cancel(alarms, id, seen)
+  // A prefix of no id is reported like an unknown id.
+  const id = await orIfNotFound(wholeId(alarms, name), name)
+  const cancelled = await orIfNotFound(alarms.cancel(id, seen), null)
   if (cancelled === null) {
     shell.exitCode = 1
     if (!out.json) out.note(`error: ${id}: not found (not_found)`)
@@ -64,43 +57,26 @@ async function cancelOne(
     return
   }
   const { outcome, alarm } = cancelled
-  out.print({
-    json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`,
-    human: () => [`${id}: ${WORDS[outcome] ?? outcome}`],
-  })
+  out.print(`{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, () => [
+    `${id}: ${WORDS[outcome] ?? outcome}`,
+  ])
 }
 
-/** A prefix of no id is reported like an unknown id. */
-function unknownAs(id: string): (thrown: unknown) => string {
-  return (thrown) => {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return id
-    throw thrown
-  }
-}
-
-/** The outcome; null if there is no such alarm. */
-async function cancel(
-  alarms: LocalOrRemoteAlarms,
-  id: string,
-  seen: SeenOptions,
-): Promise<{ outcome: CancelOutcome; alarm: AlarmView } | null> {
+/** The result of the work; something else if there is no such alarm. */
+async function orIfNotFound<T, Other>(work: Promise<T>, other: Other): Promise<T | Other> {
   try {
-    return await alarms.cancel(id, seen)
+    return await work
   } catch (thrown) {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return null
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return other
     throw thrown
   }
 }
 
 async function cancelSubject({ alarms, out }: Session, subject: string): Promise<void> {
   const { cancelled, firing } = await alarms.removeSubject(subject)
-  out.print({
-    json: () => JSON.stringify({ subject, cancelled, firing }),
-    human: () => [cancelledText(cancelled, firing)],
-  })
+  out.print(JSON.stringify({ subject, cancelled, firing }), () => [cancelledText(cancelled, firing)])
 }
 
-/** The counts of a cancel: how many were cancelled, and how many were firing already. */
 function cancelledText(cancelled: number, firing: number): string {
   return `${count(cancelled)} cancelled${firing > 0 ? `, ${count(firing)} firing now` : ''}`
 }
@@ -120,10 +96,7 @@ export function addReset(program: Command, shell: CliContext): void {
           }
         }
         const { cancelled, firing } = await alarms.reset()
-        out.print({
-          json: () => JSON.stringify({ cancelled, firing }),
-          human: () => [cancelledText(cancelled, firing)],
-        })
+        out.print(JSON.stringify({ cancelled, firing }), () => [cancelledText(cancelled, firing)])
       })
     })
 }

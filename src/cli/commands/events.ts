@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EventsOptions, EventView } from '../../index.ts'
-import { eventWire } from '../../library/index.ts'
+import { defined, eventWire } from '../../library/index.ts'
 import { addCommand, wholeNumber } from '../arguments/index.ts'
 import { idOf, type Session, withSession } from '../session/index.ts'
 import { type CliContext, notFound, Stop } from '../terminal/index.ts'
@@ -42,12 +42,8 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: C
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
   if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
   const stop = new Stop(shell.terminal)
-  const options: EventsOptions = {
-    signal: stop.signal,
-    ...(flags.follow === true && { follow: true }),
-    ...(flags.after !== undefined && { after: flags.after }),
-    ...(alarmId !== undefined && { alarmId }),
-  }
+  const { follow, after } = flags
+  const options: EventsOptions = { signal: stop.signal, ...defined({ follow, after, alarmId }) }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
     for await (const event of alarms.events(options)) {
@@ -58,7 +54,7 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: C
     // Ctrl-C ends --follow.
     if (!stop.signal.aborted) throw thrown
   } finally {
-    stop.forget()
+    stop.unlisten()
   }
 }
 

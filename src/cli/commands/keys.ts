@@ -35,24 +35,21 @@ export function addKeys(program: Command, shell: CliContext): void {
       const rights = rightsOf(flags.rights ?? 'write')
       const expiresInMs = flags.expiresIn === undefined ? null : parseDuration(flags.expiresIn)
       const { tenant, owner }: Globals = self.optsWithGlobals()
-      await withKeys(shell, self, 'any', async (keys, { out, wakeful }) => {
+      await withKeys(shell, self, 'any', async (keys, session) => {
         const { key, view } = await keys.create({
           tenant: tenant ?? 'default',
           owner: owner ?? null,
           rights,
           label: flags.label ?? '',
           createdBy: null,
-          expiresAt: expiresInMs === null ? null : wakeful.operator.clock.now() + expiresInMs,
+          expiresAt: expiresInMs === null ? null : session.wakeful.operator.clock.now() + expiresInMs,
         })
-        await audit(wakeful, view, 'admin.key_created')
-        out.print({
-          json: () => wireText({ ...view, key }),
-          human: () => [
-            key,
-            `  ${summary(view)}`,
-            '  Keep it: only its hash is stored, so it cannot be printed again.',
-          ],
-        })
+        await audit(session, 'admin.key_created', view)
+        session.out.print(wireText({ ...view, key }), () => [
+          key,
+          `  ${summary(view)}`,
+          '  Keep it: only its hash is stored, so it cannot be printed again.',
+        ])
       })
     })
   addCommand(group, 'list', 'list the keys without their secret parts, oldest first', [
@@ -64,10 +61,7 @@ export function addKeys(program: Command, shell: CliContext): void {
       const found = await keys.list(tenant ?? null, '', LISTED_MAX)
       const items = found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
       if (!out.json && items.length === 0) return out.note('no keys: on this machine none is needed')
-      out.print({
-        json: () => wireText({ items }),
-        human: () => out.rows([columns(zone)], items),
-      })
+      out.print(wireText({ items }), () => out.rows([columns(zone)], items))
     })
   })
   addCommand(group, 'rotate <id>', 'replace the secret part of a key', [
@@ -76,21 +70,18 @@ export function addKeys(program: Command, shell: CliContext): void {
     .option('--grace <duration>', 'how long the old one stays valid (default: 0s)')
     .action(async (id: string, flags: { grace?: string }, self: Command) => {
       const graceMs = flags.grace === undefined ? 0 : parseDuration(flags.grace)
-      await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
+      await withKeys(shell, self, 'existing', async (keys, session) => {
         const { key, view } = await keys.rotate(id, await tenantOf(keys, id), graceMs)
-        await audit(wakeful, view, 'admin.key_rotated')
-        out.print({
-          json: () => wireText({ ...view, key }),
-          human: () => [key, `  ${summary(view)}`],
-        })
+        await audit(session, 'admin.key_rotated', view)
+        session.out.print(wireText({ ...view, key }), () => [key, `  ${summary(view)}`])
       })
     })
   addCommand(group, 'revoke <id>', 'revoke a key, within a second', ['keys revoke 0f3f2a5b1c2d7e3a']).action(
     async (id: string, _flags: unknown, self: Command) => {
-      await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
+      await withKeys(shell, self, 'existing', async (keys, session) => {
         const view = await keys.revoke(id, await tenantOf(keys, id))
-        await audit(wakeful, view, 'admin.key_revoked')
-        out.print({ json: () => wireText(view), human: () => [`${id} revoked`] })
+        await audit(session, 'admin.key_revoked', view)
+        session.out.print(wireText(view), () => [`${id} revoked`])
       })
     },
   )
@@ -109,7 +100,7 @@ function withKeys(
   })
 }
 
-function audit(wakeful: StoreSession['wakeful'], { id, tenant, owner, rights }: KeyView, type: string) {
+function audit({ wakeful }: StoreSession, type: string, { id, tenant, owner, rights }: KeyView) {
   return wakeful.operator.audit(tenant, { type, data: { by: 'cli', key: id, tenant, owner, rights } })
 }
 

@@ -1,80 +1,125 @@
-import { type Command, Option } from 'commander'
-import { ALARM_FIELDS, FILTER_NAMES, wireJson } from '../../alarm/index.ts'
-import type { ListOptions } from '../../index.ts'
-import { addCommand, clauses, flagName, readSince, wholeNumber } from '../arguments/index.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSession } from '../session/index.ts'
-import { badUsage, type CliContext, notFound } from '../terminal/index.ts'
-import { alarmCard, listColumns, wireItems } from '../text/index.ts'
+import type { Command } from 'commander'
+import { ALARM_FIELDS, type AlarmView, FILTER_NAMES } from '../../alarm/index.ts'
+import { flagOf } from '../../config/index.ts'
+import type { HistoryOptions, ListOptions } from '../../index.ts'
+import { wireText } from '../../library/index.ts'
+import { HISTORY_STATUSES } from '../../seeds/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
+import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
+import { type Session, withSession } from '../session/index.ts'
+import { badUsage, type CliContext } from '../terminal/index.ts'
+import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 
 /** Statuses of alarms without a next instant, which `--order due` cannot sort. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
-const FILTERS = ['status', ...FILTER_NAMES, 'target', 'q', 'order', 'limit', 'cursor'] as const
+/** These are the statuses of `stats`, which differ from those of `list`. */
+const HISTORY_STATUS_HELP =
+  'only alarms with this status of `stats`; fired: delivered, awaiting a report; completed: reported, or delivered without a report'
 
-type ListFlags = Omit<ListOptions, 'since'> & { readonly since?: string }
+/** The options of a list as flags: `since` is text. */
+type Flags<Options> = Omit<Options, 'since'> & { readonly since?: string }
 
 /** `list`: the alarms of the owner, one page at a time. */
 export function addList(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ]).addOption(new Option('--status <status>', 'only alarms with this status').choices(STATUSES))
+  ]).addOption(choice('--status <status>', 'only alarms with this status', ...STATUSES))
   for (const name of FILTER_NAMES)
-    command.option(`${flagName(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
+    command.option(`${flagOf(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
   command
     .option('--target <name>', 'only alarms with this target')
     .option('--q <words>', 'words to search for in label, message, key and subject')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .addOption(
-      new Option('--order <order>', 'newest first, or alarms with an instant to come, next first').choices([
+      choice(
+        '--order <order>',
+        'newest first, or alarms with an instant to come, next first',
         'newest',
         'due',
-      ]),
+      ),
     )
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'the cursor of the next page')
-    .action(async (flags: ListFlags, self: Command) => {
+    .action(async (flags: Flags<ListOptions>, self: Command) => {
       if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status)) {
         throw badUsage(
           `--order due lists alarms with an instant to come: active, pending, or fired and awaiting a report. For ${flags.status}, leave --order out.`,
         )
       }
       await withSession(shell, self, 'existing', async (session) => {
-        const { alarms, out } = session
-        const page = await alarms.list(filtersOf(flags, session))
-        if (out.json) {
-          out.line(wireItems(page.items, { next_cursor: page.nextCursor }))
-          return
-        }
-        if (page.items.length === 0) out.note('no alarms')
-        else for (const line of out.rows(listColumns(session), page.items)) out.line(line)
-        if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`)
+        const { items, nextCursor } = await session.alarms.list(readFilters(flags, session))
+        printItems(session, listColumns(session), items, { next_cursor: nextCursor })
+        if (nextCursor !== null && !session.out.json) session.out.note(`more: --cursor ${nextCursor}`)
       })
     })
 }
 
-function filtersOf(flags: ListFlags, session: Session): ListOptions {
-  const used = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
-  const filters: ListOptions = Object.fromEntries(used)
-  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
+/** `history` and `failed`: alarms by outcome. */
+export function addHistory(program: Command, shell: CliContext): void {
+  addCommand(program, 'history', 'list alarms by outcome, newest first', [
+    'history --status completed --limit 10',
+    'history --target remind --since 2026-11-01T00:00Z --json',
+  ])
+    .addOption(choice('--status <status>', HISTORY_STATUS_HELP, ...HISTORY_STATUSES))
+    .option('--target <name>', 'only alarms with this target')
+    .option('--process <name>', 'another name for --target')
+    .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
+    .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
+    .action(async (flags: Flags<HistoryOptions>, self: Command) => {
+      await withSession(shell, self, 'existing', async (session) => {
+        const items = await session.alarms.history(readFilters(flags, session))
+        printItems(session, [historyColumns(session)], items)
+      })
+    })
+  addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
+    .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
+    .action(async (flags: { limit?: number }, self: Command) => {
+      await withSession(shell, self, 'existing', async (session) =>
+        printItems(session, [historyColumns(session)], await session.alarms.failed(flags)),
+      )
+    })
 }
 
-/** `get ID`: prints one alarm. */
-export function addGet(program: Command, shell: CliContext): void {
-  const command = addCommand(program, 'get [id]', 'show one alarm', [
-    'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
-    'get --key standup --json',
-  ])
-  addKeyOption(command).action(async (id: string | undefined, flags: KeyFlag, self: Command) => {
-    assertNamed(id, flags)
-    await withSession(shell, self, 'existing', async (session) => {
-      const { alarms, out } = session
-      const whole = await idOf(alarms, id, flags)
-      const alarm = await alarms.get(whole)
-      if (alarm === null) throw notFound(whole)
-      out.print({ json: () => wireJson(alarm), human: () => alarmCard(alarm, session, out.width) })
-    })
-  })
+function readFilters<Options extends object>(flags: Flags<Options>, session: Session) {
+  const { since } = flags
+  return { ...flags, ...(since !== undefined && { since: readSince(since, session) }) }
+}
+
+function printItems(
+  session: Session,
+  columns: readonly (readonly Column<AlarmView>[])[],
+  items: readonly AlarmView[],
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  const { out } = session
+  if (items.length === 0 && !out.json) out.note('no alarms')
+  else out.print(wireItems(items, more), () => out.rows(columns, items))
+}
+
+/** `stats`: the number of alarms with each outcome. */
+export function addStats(program: Command, shell: CliContext): void {
+  addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
+    async (_flags: unknown, self: Command) => {
+      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+        const stats = await alarms.stats()
+        const averageMs = stats.avgDurationMs
+        out.print(wireText(stats), () =>
+          card([
+            ['total', count(stats.total)],
+            ['pending', count(stats.pending)],
+            ['fired, report awaited', count(stats.fired)],
+            ['completed', count(stats.completed)],
+            ['failed', count(stats.failed)],
+            ['cancelled', count(stats.cancelled)],
+            ['timed out', count(stats.timeoutUnknown)],
+            ['average duration', averageMs === null ? '' : humanizeDuration(averageMs)],
+          ]),
+        )
+      })
+    },
+  )
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { unscopedStore } from '../session/index.ts'
+import { unopenedStore } from '../session/index.ts'
 import { badUsage, type CliContext, paint, progress } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
@@ -13,7 +13,7 @@ export function addBackup(program: Command, shell: CliContext): void {
   ])
     .option('--force', 'replace the file if it exists, but never the store itself')
     .action(async (file: string, flags: { force?: boolean }, self: Command) => {
-      const { url, out } = unscopedStore(shell, self, 'existing')
+      const { url, out } = unopenedStore(shell, self, 'existing')
       const replace = flags.force === true
       if (!replace && existsSync(file)) {
         throw badUsage(`${file} exists already. Name another file, or add --force to replace it.`)
@@ -21,7 +21,7 @@ export function addBackup(program: Command, shell: CliContext): void {
       const bar = progress(shell.terminal, 'backup')
       const onProgress = (done: number, total: number) => bar.at(done, total)
       await backup(url, file, { replace, onProgress }).finally(() => bar.end())
-      out.print({ json: () => JSON.stringify({ file }), human: () => [`backed up to ${file}`] })
+      out.print(JSON.stringify({ file }), () => [`backed up to ${file}`])
     })
 }
 
@@ -30,19 +30,16 @@ export function addMigrate(program: Command, shell: CliContext): void {
   addCommand(program, 'migrate', 'update the schema of the store', ['migrate', 'migrate --sql'])
     .option('--sql', 'print the SQL instead of running it')
     .action(async (flags: { sql?: boolean }, self: Command) => {
-      const { url, out } = unscopedStore(shell, self, 'any')
+      const { url, out } = unopenedStore(shell, self, 'any')
       if (flags.sql === true) {
         const sql = await migrationText(url)
-        out.print({
-          json: () => JSON.stringify({ sql }),
-          human: () => [sql.trimEnd() || '-- the schema is up to date'],
-        })
+        out.print(JSON.stringify({ sql }), () => [sql.trimEnd() || '-- the schema is up to date'])
         return
       }
       const { from, to } = await migrateStore(url)
       const done =
         from === to ? `the schema is up to date (version ${to})` : `migrated from version ${from} to ${to}`
-      out.print({ json: () => JSON.stringify({ from, to }), human: () => [done] })
+      out.print(JSON.stringify({ from, to }), () => [done])
     })
 }
 
@@ -52,14 +49,11 @@ export function addDoctor(program: Command, shell: CliContext): void {
     'doctor',
     'doctor --json',
   ]).action(async (_flags: unknown, self: Command) => {
-    const { url, out } = unscopedStore(shell, self, 'existing')
+    const { url, out } = unopenedStore(shell, self, 'existing')
     const checks = await doctor(url)
     const ok = checks.every((check) => check.ok)
     if (!ok) shell.exitCode = 1
-    out.print({
-      json: () => JSON.stringify({ ok, checks }),
-      human: () => checks.flatMap((check) => lines(check, out.width)),
-    })
+    out.print(JSON.stringify({ ok, checks }), () => checks.flatMap((check) => lines(check, out.width)))
   })
 
   function lines(check: Awaited<ReturnType<typeof doctor>>[number], width: number | null): string[] {

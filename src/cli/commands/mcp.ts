@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { errorText } from '../../error.ts'
-import type { OpenOptions } from '../../index.ts'
 import type { localTools } from '../../server/mcp/index.ts'
 import { addCommand, type Globals, type Location, locationOf, scopeOf, zoneOf } from '../arguments/index.ts'
-import { withStore } from '../session/index.ts'
+import { type StoreSession, withStore } from '../session/index.ts'
 import { badUsage, type CliContext, Stop } from '../terminal/index.ts'
 
 /** `mcp`: MCP tools over stdio, for agents that start their servers themselves. */
@@ -21,49 +20,36 @@ export function addMcp(program: Command, shell: CliContext): void {
         if (place.kind === 'store') await onStore(shell, self, stop, flags.clock)
         else await throughServer(shell, globals, place, stop)
       } finally {
-        stop.forget()
+        stop.unlisten()
       }
     })
 }
 
-/** Serves the tools on a store. This process fires the alarms, unless another one does. */
+/** Serves the tools on a store. This process also fires the alarms, unless another one does or `--no-clock` is set. */
 async function onStore(shell: CliContext, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
-  const { terminal } = shell
   // stdout is for the protocol.
-  const onError = (thrown: unknown) => void terminal.stderr.write(`error: ${errorText(thrown)}\n`)
-  // A separate pool, because handlers of an application run only in processes that have them.
+  const onError = (thrown: unknown) => void shell.terminal.stderr.write(`error: ${errorText(thrown)}\n`)
   const { PauseControl } = await import('../../server/index.ts')
   const { localTools } = await import('../../server/mcp/index.ts')
-  const pauseControl = new PauseControl()
-  const choices: OpenOptions = {
-    createdVia: 'mcp',
-    pool: 'mcp',
-    namesPool: 'app',
-    pauses: pauseControl,
-    deliveryLimits: pauseControl,
-    onError,
-  }
+  const pauses = new PauseControl()
+  // A separate pool, because handlers of an application run only in processes that have them.
+  const pools = { pool: 'mcp', namesPool: 'app' }
+  const options = { createdVia: 'mcp', ...pools, pauses, deliveryLimits: pauses, onError }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
-  await withStore(
-    shell,
-    self,
-    'any',
-    async ({ wakeful, zone }) => {
-      const { documents, clock } = wakeful.operator
-      // Pauses of an operator on this store apply here too.
-      const detach = await pauseControl.attach(documents, clock, onError)
-      try {
-        if (runsClock) await wakeful.start()
-        await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
-      } finally {
-        detach()
-      }
-    },
-    choices,
-  )
+  const work = async ({ wakeful, zone }: StoreSession) => {
+    const { documents, clock } = wakeful.operator
+    // Pauses of an operator on this store apply here too.
+    const detach = await pauses.attach(documents, clock, onError)
+    try {
+      if (runsClock) await wakeful.start()
+      await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
+    } finally {
+      detach()
+    }
+  }
+  await withStore(shell, self, 'any', work, options)
 }
 
-/** Serves the tools of a server. */
 async function throughServer(
   shell: CliContext,
   globals: Globals,
@@ -88,10 +74,10 @@ async function throughServer(
 async function serve(
   { terminal, version }: CliContext,
   stop: Stop,
-  box: ReturnType<typeof localTools>,
+  tools: ReturnType<typeof localTools>,
   zone: string,
 ): Promise<void> {
   const { serveTools } = await import('../../server/mcp/index.ts')
   const { stdin: input, stdout: output } = terminal
-  await serveTools({ input, output, box, info: { version, zone }, signal: stop.signal })
+  await serveTools({ input, output, box: tools, info: { version, zone }, signal: stop.signal })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { wireRule, wireText } from '../../library/index.ts'
+import { defined, wireRule, wireText } from '../../library/index.ts'
 import { type Preview, parseBound } from '../../time/index.ts'
 import {
   addCommand,
@@ -17,34 +17,26 @@ import { card, localTime, noteText, relativeTime, ruleText, wrap } from '../text
 
 /** `preview WHEN`: prints a time in words and its next instants, without storing anything. */
 export function addPreview(program: Command, shell: CliContext): void {
-  const command = addCommand(
-    program,
-    'preview [when...]',
-    'show when an alarm would fire, without setting it',
-    [
-      "preview 'tomorrow at 9am'",
-      "preview --cron '0 9 * * 1-5' --timezone America/New_York",
-      "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
-      "preview --cron '0 9 25 * *' --exclude weekends --move previous",
-    ],
-  )
+  const summary = 'show when an alarm would fire, without setting it'
+  const command = addCommand(program, 'preview [when...]', summary, [
+    "preview 'tomorrow at 9am'",
+    "preview --cron '0 9 * * 1-5' --timezone America/New_York",
+    "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
+    "preview --cron '0 9 25 * *' --exclude weekends --move previous",
+  ])
   addWhenOptions(command)
     .option('-n, --instants <n>', 'number of instants (default 5)', wholeNumber(1, 1000))
     .option('--from <time>', 'show instants from here on: a date, a time, next monday')
     .action(
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
-        const options = {
-          ...(flags.instants !== undefined && { count: flags.instants }),
-          ...(flags.from !== undefined && { from: fromOf(flags.from, shell, self) }),
-        }
+        const options = defined({ count: flags.instants, from: fromOf(flags.from, shell, self) })
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
         await withSession(shell, self, need, async ({ alarms, out, now }) => {
           const preview = await alarms.preview(when, options)
-          out.print({
-            json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
-            human: () => previewLines(preview, now(), out.width),
-          })
+          out.print(wireText({ ...preview, rule: wireRule(preview.rule) }), () =>
+            previewLines(preview, now(), out.width),
+          )
         })
       },
     )
@@ -59,31 +51,26 @@ export function addParse(program: Command, shell: CliContext): void {
     await withSession(shell, self, need, async ({ alarms, out, zone, now }) => {
       const { instant, rule, timezone, notes } = await alarms.parse(joined(words), zone)
       const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
-      out.print({
-        json: () => wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }),
-        human: () =>
-          card(
-            [
-              [
-                'instant',
-                instant === undefined
-                  ? ''
-                  : `${localTime(instant, timezone)} (${relativeTime(instant, now())})`,
-              ],
-              ['utc', instant?.toISOString() ?? ''],
-              ['unix', unix === undefined ? '' : String(unix)],
-              ['rule', rule === undefined ? '' : ruleText(rule)],
-              ['timezone', timezone],
-              ['note', noteText(notes)],
-            ],
-            out.width,
-          ),
-      })
+      const at = instant && `${localTime(instant, timezone)} (${relativeTime(instant, now())})`
+      out.print(wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }), () =>
+        card(
+          [
+            ['instant', at ?? ''],
+            ['utc', instant?.toISOString() ?? ''],
+            ['unix', unix === undefined ? '' : String(unix)],
+            ['rule', rule === undefined ? '' : ruleText(rule)],
+            ['timezone', timezone],
+            ['note', noteText(notes)],
+          ],
+          out.width,
+        ),
+      )
     })
   })
 }
 
-function fromOf(text: string, shell: CliContext, command: Command): Date {
+function fromOf(text: string | undefined, shell: CliContext, command: Command): Date | undefined {
+  if (text === undefined) return undefined
   const context = { now: shell.terminal.now(), timezone: zoneOf(command.optsWithGlobals()) }
   return new Date(parseBound(text, context, 'start'))
 }
@@ -94,9 +81,14 @@ function previewLines({ rule, timezone, instants }: Preview, now: number, width:
     const line = `  ${localTime(at, timezone)}  ${relativeTime(at, now)}`
     return note === undefined ? [line] : [line, wrap(`    ${noteText([note])}`, width, '    ')]
   })
-  const facts: [string, string][] = [
-    ['rule', ruleText(rule)],
-    ['timezone', timezone],
+  return [
+    ...card(
+      [
+        ['rule', ruleText(rule)],
+        ['timezone', timezone],
+      ],
+      width,
+    ),
+    ...lines,
   ]
-  return [...card(facts, width), ...lines]
 }

@@ -6,16 +6,15 @@ import { addBench } from './bench.ts'
 import { addCalendars } from './calendar.ts'
 import { addCancel, addReset } from './cancel.ts'
 import { addEvents } from './events.ts'
-import { addHistory } from './history.ts'
 import { addKeys } from './keys.ts'
-import { addGet, addList } from './list.ts'
+import { addHistory, addList, addStats } from './list.ts'
 import { addBackup, addDoctor, addMigrate } from './maintenance.ts'
 import { addMcp } from './mcp.ts'
 import { addParse, addPreview } from './preview.ts'
 import { addServe } from './serve.ts'
 import { addSet } from './set.ts'
+import { addGet, addWhy } from './show.ts'
 import { addExport, addImport } from './transfer.ts'
-import { addWhy } from './why.ts'
 
 const GROUPS = [
   [
@@ -34,7 +33,7 @@ const GROUPS = [
       addCalendars,
     ],
   ],
-  ['Past and future:', [addHistory, addWhy, addEvents, addPreview, addParse]],
+  ['Past and future:', [addHistory, addStats, addWhy, addEvents, addPreview, addParse]],
   ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys]],
 ] as const
 

@@ -18,7 +18,7 @@ export function addServe(program: Command, shell: CliContext): void {
     const configured = readConfig({ flags: { ...globals }, env: shell.terminal.env })
     const out = new Output(shell.terminal, globals.json === true)
     if (flags.printConfig === true) {
-      out.print({ json: () => JSON.stringify(printed(configured)), human: () => printedLines(configured) })
+      out.print(JSON.stringify(printed(configured)), () => printedLines(configured))
       return
     }
     // Loading the server takes most of a second, so other commands do not load it.

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { type AlarmView, rawJson, wireJson } from '../../alarm/index.ts'
-import { withFields } from '../../library/index.ts'
+import { type AlarmView, type RawJson, rawJson, wireJson } from '../../alarm/index.ts'
+import { defined, type SetView, withFields } from '../../library/index.ts'
 import { resolveWhen } from '../../time/index.ts'
 import {
   addCommand,
@@ -19,7 +19,7 @@ import {
 } from '../arguments/index.ts'
 import { type Session, withSession } from '../session/index.ts'
 import { type CliContext, type Terminal, withFile } from '../terminal/index.ts'
-import { card, noteText, oneLine, ruleText, targetOf, timeFor } from '../text/index.ts'
+import { card, missedText, noteText, oneLine, ruleText, targetOf, timeFor } from '../text/index.ts'
 
 /** `set WHEN`: sets an alarm. */
 export function addSet(program: Command, shell: CliContext): void {
@@ -38,47 +38,37 @@ export function addSet(program: Command, shell: CliContext): void {
       // Checked before the store is opened, so that a wrong time does not create a file.
       if (!namesCalendars(words, flags))
         resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
-      const payload =
-        flags.payload === undefined
-          ? {}
-          : { payload: rawJson((await readSource(flags.payload, shell.terminal)).trim()) }
+      const payload = await readPayload(flags.payload, shell.terminal)
       await withSession(shell, self, 'any', async (session) => {
-        const alarm = await session.alarms.set(when, { ...options, ...payload })
-        if (isInMemory(session.url))
-          session.out.note(`note: ${session.url} exists only during this command, so the alarm is not kept`)
-        if (!session.out.json) {
-          for (const line of summary(alarm, session)) session.out.line(line)
-          await hintAtClock(alarm, session, shell)
-          return
-        }
-        const wire = wireJson(alarm)
-        session.out.line(alarm.deduped === true ? withFields(wire, { deduped: true }) : wire)
+        const { alarms, out, url } = session
+        const alarm = await alarms.set(when, defined({ ...options, payload }))
+        if (isInMemory(url))
+          out.note(`note: ${url} exists only during this command, so the alarm is not kept`)
+        const json = wireJson(alarm)
+        out.print(alarm.deduped === true ? withFields(json, { deduped: true }) : json, () =>
+          summary(alarm, session),
+        )
+        if (!out.json) await noteIfNothingFires(alarm, session, shell)
       })
     },
   )
 }
 
-function summary(alarm: AlarmView & { deduped?: true }, view: Session): string[] {
-  const { out } = view
+function summary(alarm: SetView, session: Session): string[] {
   const next = alarm.nextFireAt
-  const head =
-    alarm.deduped === true ? 'already set, nothing changed' : isSetAgain(alarm) ? 'set again' : 'set'
+  const isUnchanged = alarm.deduped === true
+  const facts: [string, string][] = [
+    ['  status', isUnchanged || next === null ? alarm.status : ''],
+    ['  fires', next === null ? '' : timeFor(next, session, alarm.timezone)],
+    ['  rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
+    ['  target', isPrinted(alarm) ? 'printed by `wakeful serve`' : targetOf(alarm)],
+    ['  if missed', missedText(alarm)],
+    ['  note', noteText(alarm.notes)],
+  ]
+  const changed = isSetAgain(alarm) ? 'set again' : 'set'
   return [
-    `${head}: ${alarm.id}`,
-    ...card(
-      [
-        ['  status', alarm.deduped === true || next === null ? alarm.status : ''],
-        ['  fires', next === null ? '' : timeFor(next, view, alarm.timezone)],
-        ['  rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
-        ['  target', isPrinted(alarm) ? 'printed by `wakeful serve`' : targetOf(alarm)],
-        [
-          '  if missed',
-          alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : '',
-        ],
-        ['  note', noteText(alarm.notes)],
-      ],
-      out.width,
-    ),
+    `${isUnchanged ? 'already set, nothing changed' : changed}: ${alarm.id}`,
+    ...card(facts, session.out.width),
   ]
 }
 
@@ -91,16 +81,13 @@ function isPrinted(alarm: AlarmView): boolean {
   return alarm.target === PRINT_TARGET.handler && alarm.pool === PRINT_TARGET.pool
 }
 
-/** Notes that no process fires alarms now. Newcomers would wait for the alarm in vain. */
-async function hintAtClock(
-  alarm: AlarmView,
-  { wakeful, out, url }: Session,
-  shell: CliContext,
-): Promise<void> {
+/** Prints a note if no process fires alarms now: newcomers would wait for the alarm in vain. */
+async function noteIfNothingFires(alarm: AlarmView, session: Session, shell: CliContext): Promise<void> {
+  const { wakeful, out, url } = session
   // A server fires alarms itself.
   if (isInMemory(url) || wakeful === null) return
-  const clocks = await wakeful.ownership()
-  if (clocks.some((clock) => clock.pool === alarm.pool && clock.owner !== null)) return
+  const pools = await wakeful.ownership()
+  if (pools.some(({ pool, owner }) => pool === alarm.pool && owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
   out.note(
     isServed
@@ -109,10 +96,11 @@ async function hintAtClock(
   )
 }
 
-/** The text of an argument: itself, that of a file (`@file`), or of stdin (`-`). */
-async function readSource(argument: string, terminal: Terminal): Promise<string> {
-  if (argument === '-') return await text(terminal.stdin)
-  if (!argument.startsWith('@')) return argument
+/** The payload of an argument: itself, that of a file (`@file`), or of stdin (`-`). */
+async function readPayload(argument: string | undefined, { stdin }: Terminal): Promise<RawJson | undefined> {
+  if (argument === undefined) return undefined
+  if (argument === '-') return rawJson((await text(stdin)).trim())
+  if (!argument.startsWith('@')) return rawJson(argument.trim())
   const file = argument.slice(1)
-  return await withFile(file, () => readFile(file, 'utf8'))
+  return rawJson((await withFile(file, () => readFile(file, 'utf8'))).trim())
 }

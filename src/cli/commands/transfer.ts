@@ -3,11 +3,12 @@ import { access, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
-import { unscopedStore } from '../session/index.ts'
+import { unopenedStore } from '../session/index.ts'
 import { asWorkFailure, badUsage, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
@@ -21,7 +22,7 @@ export function addExport(program: Command, shell: CliContext): void {
   ])
     .option('-o, --out <file>', 'write to this file (default: stdout)')
     .action(async (flags: { out?: string }, self: Command) => {
-      const { url, out } = unscopedStore(shell, self, 'existing')
+      const { url, out } = unopenedStore(shell, self, 'existing')
       if (flags.out !== undefined) await assertWritable(flags.out)
       const bar = progress(shell.terminal, 'export')
       const lines = exportLines(url, (done, total) => bar.at(done, total))
@@ -34,10 +35,9 @@ export function addExport(program: Command, shell: CliContext): void {
         bar.end()
       }
       if (flags.out === undefined) return
-      out.print({
-        json: () => JSON.stringify({ file: flags.out, lines: rows.lines, rows }),
-        human: () => [`${rows.words()} exported to ${flags.out}${rows.damagedWords('could not be read')}`],
-      })
+      out.print(JSON.stringify({ file: flags.out, lines: rows.lines, rows }), () => [
+        `${rows.words()} exported to ${flags.out}${rows.damagedWords('could not be read')}`,
+      ])
     })
 }
 
@@ -47,7 +47,7 @@ export function addImport(program: Command, shell: CliContext): void {
     'import alarms.jsonl',
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
-    const { url, out } = unscopedStore(shell, self, 'any')
+    const { url, out } = unopenedStore(shell, self, 'any')
     if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
     if (fromFile) await withFile(file, () => access(file))
@@ -60,13 +60,10 @@ export function addImport(program: Command, shell: CliContext): void {
     const { imported, known } = await asWorkFailure(() => (fromFile ? withFile(file, read) : read())).finally(
       () => bar.end(),
     )
-    out.print({
-      json: () => JSON.stringify({ imported, known, rows }),
-      human: () => {
-        const done =
-          known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
-        return [`${rows.words()} ${done}${rows.damagedWords('skipped')}`]
-      },
+    out.print(JSON.stringify({ imported, known, rows }), () => {
+      const done =
+        known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
+      return [`${rows.words()} ${done}${rows.damagedWords('skipped')}`]
     })
   })
 }
@@ -159,25 +156,10 @@ async function assertWritable(file: string): Promise<void> {
     const found = await stat(name).catch(() => null)
     if (found?.isDirectory() === true) throw badUsage(`${name} is a directory. Name a file in it.`)
     if (found?.isFile() !== true) continue
-    const head = await withFile(name, () => headOf(name))
+    const head = await withFile(name, () => text(createReadStream(name, { end: SQLITE_HEAD.length - 1 })))
     if (head === SQLITE_HEAD || /-(?:wal|shm)$/.test(name))
       throw badUsage(`${name} is a database. Name another file.`)
   }
   const folder = dirname(file)
   if (!existsSync(folder)) throw badUsage(`There is no folder ${folder} for ${basename(file)}.`)
-}
-
-async function headOf(file: string): Promise<string> {
-  const handle = await open(file)
-  try {
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(SQLITE_HEAD.length),
-      0,
-      SQLITE_HEAD.length,
-      0,
-    )
-    return buffer.toString('latin1', 0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }

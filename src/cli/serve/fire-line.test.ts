@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Fire } from '../../targets/index.ts'
-import { fireLine, wakeText } from './fire-line.ts'
+import { fireJson, fireLine } from './fire-line.ts'
 
 const at = new Date('2026-11-15T08:00:00.000Z')
 const alarm = {
@@ -38,7 +38,7 @@ it('has the time, the message, the lateness and the alarm', () => {
 })
 
 it('has the body of a webhook as JSON', () => {
-  const text = wakeText(fire({ payloadJson: '[12345678901234567890]' }))
+  const text = fireJson(fire({ payloadJson: '[12345678901234567890]' }))
   expect(text).toContain('"payload":[12345678901234567890]')
   expect(JSON.parse(text)).toMatchObject({
     type: 'fire',
@@ -56,6 +56,6 @@ it('has the body of a webhook as JSON', () => {
 
 it('names the user of an owner that is a DID, as a webhook does', () => {
   const owned = { ...alarm, owner: 'did:matrix:@ann:example.org:f00d' }
-  const text = wakeText(fire({ alarm: owned as unknown as Fire['alarm'] }))
+  const text = fireJson(fire({ alarm: owned as unknown as Fire['alarm'] }))
   expect(JSON.parse(text)).toMatchObject({ owner: owned.owner, user_id: '@ann:example.org' })
 })

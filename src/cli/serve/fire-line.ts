@@ -24,7 +24,7 @@ export function fireLine(fire: Fire, zone: string): string {
 }
 
 /** A fire as JSON, in the shape of a webhook's body, with its payload byte for byte. */
-export function wakeText(fire: Fire): string {
+export function fireJson(fire: Fire): string {
   const { alarm, occurrence } = fire
   const body = {
     type: 'fire',
@@ -44,8 +44,8 @@ export function wakeText(fire: Fire): string {
     subject: alarm.subject ?? undefined,
   }
   const payload = payloadText(fire)
-  const text = JSON.stringify(body)
-  return payload === null ? text : `${text.slice(0, -1)},"payload":${payload}}`
+  const json = JSON.stringify(body)
+  return payload === null ? json : `${json.slice(0, -1)},"payload":${payload}}`
 }
 
 /** The payload as JSON on one line; null if there is none. */

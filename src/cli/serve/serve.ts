@@ -1,15 +1,24 @@
 import { readFileSync } from 'node:fs'
-import { type Config, type Configured, openSettings } from '../../config/index.ts'
+import { DEFAULT_POOL } from '../../alarm/index.ts'
+import { type Configured, openSettings } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { OpenOptions, Wakeful } from '../../index.ts'
-import { isPortInUse, Log, Metrics, PauseControl, type Server, startServer } from '../../server/index.ts'
-import { DEFAULT_POOL } from '../../targets/index.ts'
+import { defined } from '../../library/index.ts'
+import {
+  isPortInUse,
+  Log,
+  Metrics,
+  PauseControl,
+  type Server,
+  type ServerOptions,
+  startServer,
+} from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
 import { type CliContext, type Output, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
-import { fireLine, wakeText } from './fire-line.ts'
-import { banner, logProblems, logShardOwnership } from './status-lines.ts'
+import { fireJson, fireLine } from './fire-line.ts'
+import { banner, logProblems, logShardOwnership, type ServeContext } from './status-lines.ts'
 
 /** At shutdown, open requests get the rest of the drain time that deliveries did not use, within these limits. */
 const HTTP_DRAIN_MS_MAX = 5_000
@@ -17,17 +26,6 @@ const HTTP_DRAIN_MS_MIN = 250
 
 const LATE =
   'stopped before all leases were released, because the store did not answer in time. Deliveries in flight are retried by another process, or at the next start'
-
-/** The context of `serve`. */
-interface Serving {
-  readonly shell: CliContext
-  readonly config: Config
-  readonly out: Output
-  readonly log: Log
-  readonly zone: string
-  readonly stop: Stop
-  readonly isFromEnvironment: boolean
-}
 
 /** Fires alarms and serves the HTTP API until a signal. */
 export async function serve(
@@ -37,7 +35,7 @@ export async function serve(
   out: Output,
 ): Promise<void> {
   const { terminal } = shell
-  const { config, sources, notes } = configured
+  const { config, notes } = configured
   const zone = zoneOf(globals)
   const log = new Log({
     level: config.logLevel,
@@ -50,36 +48,34 @@ export async function serve(
   for (const note of notes) log.event('note', `note: ${note}`, { message: note }, 'warn')
   const stop = new Stop(terminal)
   try {
-    const isFromEnvironment = sources.db === 'environment'
-    const serving = { shell, config, out, log, zone, stop, isFromEnvironment }
-    await run(serving, globals, sources.port !== 'default')
+    await run({ shell, configured, url: normalizeUrl(config.db), out, log, zone, stop }, globals)
   } finally {
-    stop.forget()
+    stop.unlisten()
   }
 }
 
-async function run(serving: Serving, globals: Globals, isPortChosen: boolean): Promise<void> {
-  const { shell, config, out, log, zone } = serving
+async function run(context: ServeContext, globals: Globals): Promise<void> {
+  const { shell, configured, out, log, zone } = context
+  const { tenant = {}, owner = {} } = configured.config.quotas
+  const quotas = { tenant, owner }
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
-  const pauseControl = new PauseControl(quotasOf(config))
-  const url = normalizeUrl(config.db)
-  const wakeful = await shell.open(url, {
-    ...openOptions(serving, globals),
+  const pauses = new PauseControl(quotas)
+  const wakeful = await shell.open(context.url, {
+    ...openOptions(context, globals),
     observer: metrics.observer,
-    pauses: pauseControl,
-    deliveryLimits: pauseControl,
+    pauses,
+    deliveryLimits: pauses,
   })
   const { documents, clock, readings } = wakeful.operator
   let detach = () => {}
   try {
     metrics.attach({ readings, clock, hostNow: () => shell.terminal.now() })
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
-      out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
+      out.line(log.isJson ? fireJson(fire) : fireLine(fire, zone))
     })
     // Also without HTTP: pauses that an operator sets elsewhere apply here.
-    detach = await pauseControl.attach(documents, clock, (thrown) => log.error(thrown))
-    const server = await listen(serving, wakeful, { metrics, holds: pauseControl }, isPortChosen)
-    await runUntilStopped(serving, wakeful, server, url)
+    detach = await pauses.attach(documents, clock, (thrown) => log.error(thrown))
+    await runUntilStopped(context, wakeful, await listen(context, { wakeful, metrics, pauses, quotas }))
   } finally {
     detach()
     await wakeful.close()
@@ -89,27 +85,26 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
 
 /** Fires alarms until a signal, then shuts down in order. */
 async function runUntilStopped(
-  serving: Serving,
+  context: ServeContext,
   wakeful: Wakeful,
   server: Server | null,
-  url: string,
 ): Promise<void> {
-  const { shell, config, out, log, zone, stop, isFromEnvironment } = serving
+  const { shell, configured, log, zone, stop } = context
+  const { drain } = configured.config
+  const drainMs = parseDuration(drain)
   let drainUntil = Number.POSITIVE_INFINITY
   try {
-    await banner({ wakeful, out, log, shell, url, isFromEnvironment, http: server?.url ?? null })
+    await banner(context, wakeful, server?.url ?? null)
     await wakeful.start()
     const unwatch = logShardOwnership(wakeful, log)
     const reporting = logProblems(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
-    stop.endWithin(parseDuration(config.drain) + HTTP_DRAIN_MS_MAX, () =>
-      log.event('stopped', LATE, { message: LATE }, 'error'),
-    )
-    drainUntil = shell.terminal.monotonic() + parseDuration(config.drain)
+    stop.endWithin(drainMs + HTTP_DRAIN_MS_MAX, () => log.event('stopped', LATE, { message: LATE }, 'error'))
+    drainUntil = shell.terminal.monotonic() + drainMs
     unwatch()
     await reporting
-    log.event('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
     // Meanwhile the server rejects new calls, and accepts reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
@@ -118,8 +113,9 @@ async function runUntilStopped(
   }
 }
 
-function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
-  const secret = config.secret ?? (config.secretFile === null ? null : secretIn(config.secretFile))
+function openOptions({ configured, log }: ServeContext, globals: Globals): OpenOptions {
+  const { config } = configured
+  const secret = config.secret ?? (config.secretFile === null ? undefined : secretIn(config.secretFile))
   return {
     ...openSettings(config),
     ...scopeOf(globals),
@@ -130,22 +126,7 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     onError: (thrown) => log.error(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
-    ...(secret !== null && { secret }),
-    ...(globals.trustClock === true && { trustClock: true }),
-  }
-}
-
-function quotasOf({ quotas }: Config) {
-  return { tenant: quotas.tenant ?? {}, owner: quotas.owner ?? {} }
-}
-
-function liveOf(config: Config) {
-  return {
-    connectionsMax: config.wsConnectionsMax,
-    messageBytesMax: config.wsMessageBytesMax,
-    messagesPerSecond: config.wsMessagesPerSecond,
-    bufferBytesMax: config.wsBufferBytesMax,
-    heartbeatMs: parseDuration(config.wsHeartbeat),
+    ...defined({ secret, trustClock: globals.trustClock }),
   }
 }
 
@@ -159,15 +140,13 @@ function secretIn(file: string): string {
 
 /** Starts the HTTP API. If the default port is in use, this process runs without it, because it may be a standby. */
 async function listen(
-  { shell, config, log }: Serving,
-  wakeful: Wakeful,
-  parts: { metrics: Metrics; holds: PauseControl },
-  isPortChosen: boolean,
+  { shell, configured, log }: ServeContext,
+  parts: Pick<ServerOptions, 'wakeful' | 'metrics' | 'pauses' | 'quotas'>,
 ): Promise<Server | null> {
+  const { config, sources } = configured
   try {
     return await startServer({
       ...parts,
-      wakeful,
       log,
       version: shell.version,
       host: config.host,
@@ -175,20 +154,21 @@ async function listen(
       bodyBytesMax: config.maxBodyBytes,
       allowedOrigins: config.allowedOrigins,
       allowedHosts: config.allowedHosts,
-      quotas: quotasOf(config),
-      live: liveOf(config),
+      live: {
+        connectionsMax: config.wsConnectionsMax,
+        messageBytesMax: config.wsMessageBytesMax,
+        messagesPerSecond: config.wsMessagesPerSecond,
+        bufferBytesMax: config.wsBufferBytesMax,
+        heartbeatMs: parseDuration(config.wsHeartbeat),
+      },
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),
     })
   } catch (thrown) {
-    if (isPortChosen || !isPortInUse(thrown)) throw thrown
-    log.event(
-      'no_http',
-      `no HTTP API here: ${(thrown as Error).message}`,
-      { message: (thrown as Error).message },
-      'warn',
-    )
+    if (sources.port !== 'default' || !isPortInUse(thrown)) throw thrown
+    const { message } = thrown as Error
+    log.event('no_http', `no HTTP API here: ${message}`, { message }, 'warn')
     return null
   }
 }

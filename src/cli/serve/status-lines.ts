@@ -1,11 +1,13 @@
 import { skippedText } from '../../alarm/index.ts'
+import type { Configured } from '../../config/index.ts'
 import { errorText } from '../../error.ts'
+import { storeFile } from '../../hosts/node/index.ts'
 import type { EventView, Wakeful } from '../../index.ts'
 import { eventWire, type PoolReadings } from '../../library/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Log } from '../../server/index.ts'
-import { fileOf, isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/index.ts'
-import type { CliContext, Output } from '../terminal/index.ts'
+import { isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/index.ts'
+import type { CliContext, Output, Stop } from '../terminal/index.ts'
 import { localInstants, oneLine } from '../text/index.ts'
 
 const OWNERSHIP_CHECK_MS = 250
@@ -13,39 +15,40 @@ const SERVED = ['wakeful', PRINT_TARGET.pool]
 /** The events that `serve` prints. */
 const PROBLEMS = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
 
-/** What the banner needs. */
-export interface BannerInput {
-  readonly wakeful: Wakeful
+/** What every part of `serve` needs. */
+export interface ServeContext {
+  readonly shell: CliContext
+  readonly configured: Configured
+  /** The URL of the store. */
+  readonly url: string
   readonly out: Output
   readonly log: Log
-  readonly shell: CliContext
-  readonly url: string
-  /** Whether the store is named by WAKEFUL_DB. */
-  readonly isFromEnvironment: boolean
-  /** The URL of the HTTP API; null if there is none. */
-  readonly http: string | null
+  readonly zone: string
+  readonly stop: Stop
 }
 
-/** Prints the store and the URL, and the first step for newcomers. */
-export async function banner(input: BannerInput): Promise<void> {
-  const { wakeful, out, log, shell, url: whole, isFromEnvironment, http } = input
+/** Prints the store, the URL of the HTTP API if there is one, and the first step for newcomers. */
+export async function banner(context: ServeContext, wakeful: Wakeful, http: string | null): Promise<void> {
+  const { shell, configured, url: fullUrl, out, log } = context
   // Passwords must not be printed or logged.
-  const url = withoutPasswords(whole)
-  const pools = SERVED
+  const url = withoutPasswords(fullUrl)
   if (log.isJson) {
-    log.event('serving', '', { version: shell.version, store: url, pools, url: http })
+    log.event('serving', '', { version: shell.version, store: url, pools: SERVED, url: http })
     return
   }
-  const isNamed = isFromEnvironment || url !== whole
-  const db = isNamed || url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
-  out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
+  // A URL with a password is not suggested as an argument.
+  const isInEnvironment = configured.sources.db === 'environment' || url !== fullUrl
+  const db = isInEnvironment || url === STORE_DEFAULT ? '' : ` --db ${quoted(storeFile(url) ?? url)}`
+  out.line(`wakeful ${shell.version}: store ${url}, pools ${SERVED.join(' and ')}, pid ${shell.terminal.pid}`)
   if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
     out.line('In memory: no other process can set alarms here, and they are lost when this process ends.')
     return
   }
   if ((await wakeful.stats()).total > 0) return
-  out.line(`Set your first alarm from another terminal${isNamed ? ', with the store in WAKEFUL_DB' : ''}:`)
+  out.line(
+    `Set your first alarm from another terminal${isInEnvironment ? ', with the store in WAKEFUL_DB' : ''}:`,
+  )
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }
 

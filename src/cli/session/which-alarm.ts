@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { badUsage, notFound } from '../terminal/index.ts'
-import type { LocalOrRemoteAlarms } from './session.ts'
+import { badUsage, type CliContext, notFound } from '../terminal/index.ts'
+import { type LocalOrRemoteAlarms, type Session, withSession } from './session.ts'
 
 /** The option that names an alarm by its key. */
 export interface KeyFlag {
@@ -24,6 +24,20 @@ export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
   if ((id === undefined) === (key === undefined)) throw badUsage('Name the alarm by its id or by --key.')
 }
 
+/** Does work on the alarm that the arguments name. */
+export async function withAlarm(
+  shell: CliContext,
+  command: Command,
+  id: string | undefined,
+  work: (session: Session, id: string) => Promise<void>,
+): Promise<void> {
+  const flags: KeyFlag = command.opts()
+  assertNamed(id, flags)
+  await withSession(shell, command, 'existing', async (session) =>
+    work(session, await idOf(session.alarms, id, flags)),
+  )
+}
+
 /** The id of the alarm that the arguments name: by its id, a prefix of it, or its key. */
 export async function idOf(
   alarms: LocalOrRemoteAlarms,
@@ -32,12 +46,10 @@ export async function idOf(
 ): Promise<string> {
   assertNamed(id, flags)
   const { key } = flags
-  if (key !== undefined) {
-    const alarm = await alarms.getByKey(key)
-    if (alarm === null) throw notFound(`with the key ${key}`)
-    return alarm.id
-  }
-  return wholeId(alarms, id!)
+  if (key === undefined) return wholeId(alarms, id!)
+  const alarm = await alarms.getByKey(key)
+  if (alarm === null) throw notFound(`with the key ${key}`)
+  return alarm.id
 }
 
 /** Splits the words into id and the rest. With `--key`, all of them are the rest. */

@@ -25,5 +25,5 @@ it('ignores a forwarded Ctrl-C, and exits at the second one', async () => {
   clock.ms = 1000
   send()
   expect(exits).toEqual([1])
-  stop.forget()
+  stop.unlisten()
 })

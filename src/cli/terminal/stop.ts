@@ -7,7 +7,7 @@ const ECHO_MS = 300
 /** Ctrl-C and SIGTERM: the first asks for a shutdown, the second exits at once. It keeps the process alive until then. */
 export class Stop {
   /** Stops listening. */
-  readonly forget: () => void
+  readonly unlisten: () => void
   /** Resolves at the first signal. */
   readonly asked: Promise<void>
   /** Aborted at the first signal. */
@@ -32,7 +32,7 @@ export class Stop {
     })
     // Waiting for events of other processes does not keep a process alive.
     const alive = setInterval(() => {}, ALIVE_MS)
-    this.forget = () => {
+    this.unlisten = () => {
       clearInterval(alive)
       clearTimeout(this.#deadline)
       unlisten()

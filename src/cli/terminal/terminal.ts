@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { OpenOptions, Wakeful } from '../../index.ts'
+import { type Column, fits, table, wrap } from '../text/index.ts'
 
 /** An output stream, which may be a terminal. */
 export interface Sink {
@@ -52,4 +53,44 @@ export interface CliContext {
   readonly invocation: string
   /** 1 if a command finished, but a part of it failed. */
   exitCode: 0 | 1
+}
+
+/** Prints the result of a command, as text or as JSON. */
+export class Output {
+  readonly json: boolean
+  readonly terminal: Terminal
+
+  constructor(terminal: Terminal, json: boolean) {
+    this.terminal = terminal
+    this.json = json
+  }
+
+  /** Prints the result: this JSON, or lines. */
+  print(json: string, lines: () => readonly string[]): void {
+    for (const line of this.json ? [json] : lines()) this.line(line)
+  }
+
+  /** Prints one line of the result. */
+  line(text: string): void {
+    this.terminal.stdout.write(`${text}\n`)
+  }
+
+  /** Prints a note to stderr, so that pipes do not get it. */
+  note(text: string): void {
+    this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
+  }
+
+  /**
+   * Rows as lines. On a terminal, the first set of columns that fits on one line is used; other output is never cut.
+   */
+  rows<Row>(sets: readonly (readonly Column<Row>[])[], rows: readonly Row[]): string[] {
+    const { width } = this
+    const fit = width === null ? sets[0] : sets.find((columns) => fits(columns, rows, width))
+    const { titles, lines } = table(fit ?? sets.at(-1) ?? [], rows, width)
+    return [...titles.map((title) => paint(this.terminal, 'dim', title)), ...lines]
+  }
+
+  get width(): number | null {
+    return widthOf(this.terminal.stdout)
+  }
 }

@@ -38,20 +38,10 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
 export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     ...leadColumns(view),
-    {
-      title: 'TOOK',
-      value: ({ durationMs: ms }) => (ms === null ? '' : humanizeDuration(ms)),
-      below: true,
-      side: 'right',
-    },
+    { title: 'TOOK', value: tookText, below: true, side: 'right' },
     { title: 'LABEL', value: titleOf, cutTo: 12, below: true },
     { title: 'TARGET', value: targetOf, cutTo: 10, below: true },
-    {
-      title: 'RESULT',
-      value: (alarm) => oneLine(alarm.result ?? alarm.lastError ?? ''),
-      cutTo: 16,
-      below: true,
-    },
+    { title: 'RESULT', value: resultText, cutTo: 16, below: true },
   ]
 }
 
@@ -95,7 +85,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['next fire', own(alarm.nextFireAt)],
       ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : own(alarm.fireAt)],
       ['rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
-      ['if missed', alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : ''],
+      ['if missed', missedText(alarm)],
       ['timezone', alarm.timezone],
       ['target', targetOf(alarm)],
       ['message', shortened(alarm.message)],
@@ -108,7 +98,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ],
       ['started', at(alarm.startedAt)],
       ['completed', at(alarm.completedAt)],
-      ['took', alarm.durationMs === null ? '' : humanizeDuration(alarm.durationMs)],
+      ['took', tookText(alarm)],
       ['last fired', at(alarm.lastFiredAt)],
       ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
@@ -124,6 +114,11 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
 /** The rule in words, with durations in the style of the command line: `every 1m 30s`. */
 export function ruleText(rule: Rule): string {
   return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
+}
+
+/** What happens to an alarm that is missed, if it is not what is usual. */
+export function missedText({ rule }: AlarmView): string {
+  return rule.kind === 'once' && rule.misfire === 'skip' ? 'it does not fire' : ''
 }
 
 /** Notes, one per line. */
@@ -162,6 +157,14 @@ export function statusText(alarm: AlarmView, view: Viewpoint): string {
 /** The rule in words, without the zone of the list. */
 function ruleOf({ rule }: AlarmView, { zone }: Viewpoint): string {
   return rule.kind === 'once' ? '' : ruleText(rule).replace(`, in ${zone}`, '')
+}
+
+function tookText({ durationMs }: AlarmView): string {
+  return durationMs === null ? '' : humanizeDuration(durationMs)
+}
+
+function resultText({ result, lastError }: AlarmView): string {
+  return oneLine(result ?? lastError ?? '')
 }
 
 function by(alarm: AlarmView): string {

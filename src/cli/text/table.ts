@@ -61,20 +61,14 @@ export function card(
   })
 }
 
+/** The cells of the columns that have any text below their title. */
 function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Cells[] {
-  return columns.map((column) => cellsOfColumn(column, rows)).filter(hasContent)
-}
-
-function cellsOfColumn<Row>(column: Column<Row>, rows: readonly Row[]): Cells {
-  const texts = [column.title, ...rows.map((row) => column.value(row))]
-  const natural = texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0)
-  const least = Math.min(natural, column.cutTo ?? natural)
-  return { texts, side: column.side ?? 'left', natural, least, below: column.below === true }
-}
-
-/** Whether a column has any text below its title. */
-function hasContent(column: Cells): boolean {
-  return column.texts.slice(1).some((text) => text !== '')
+  const cells = columns.map(({ title, value, side = 'left', cutTo, below = false }) => {
+    const texts = [title, ...rows.map((row) => value(row))]
+    const natural = texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0)
+    return { texts, side, natural, least: Math.min(natural, cutTo ?? natural), below }
+  })
+  return cells.filter(({ texts }) => texts.slice(1).some((text) => text !== ''))
 }
 
 function renderedLines(columns: readonly Cells[], indent: string, width: number | null): string[] {

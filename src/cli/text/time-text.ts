@@ -43,11 +43,6 @@ export function relativeTime(at: Date, now: number): string {
   return distance > 0 ? `in ${humanizeDuration(distance)}` : `${humanizeDuration(-distance)} ago`
 }
 
-/** The zone of this machine. */
-export function systemZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
-}
-
 function partsOf(at: Date, zone: string): (type: Intl.DateTimeFormatPartTypes) => string {
   const parts = new Map(
     formatOf(zone)

@@ -1,7 +1,8 @@
-import { reason } from '../reason.ts'
+import { type Definitions, reason } from '../reason.ts'
 
-/** Refusals of a request because of who makes it. */
-export const ACCESS_REASONS = {
+/** Refusals of a request to the server. */
+export const REQUEST_REASONS = {
+  // Who makes it.
   'access.key_missing': reason('unauthorized', (_, words) =>
     words.interface === 'cli'
       ? 'A key is required. Set WAKEFUL_KEY to a key (wk_…); an admin creates one with `wakeful keys create`.'
@@ -12,213 +13,90 @@ export const ACCESS_REASONS = {
     (_, words) =>
       `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'This key'} is unknown. It may be revoked or expired.`,
   ),
-  'access.header_malformed': reason('unauthorized', () => 'The Authorization header must be: Bearer wk_….'),
-  'access.address_unknown': reason('unauthorized', () => 'This address is unknown or no longer valid.'),
-  'access.ticket_unknown': reason(
-    'unauthorized',
-    () =>
-      'This ticket is unknown. A ticket is valid once, for 30 seconds. Create another with POST /v1/tickets.',
-  ),
-  'access.other_tenant': reason(
-    'forbidden',
-    () => 'This key belongs to one tenant, and Wakeful-Tenant names another.',
-  ),
-  'access.other_owner': reason(
-    'forbidden',
-    () => 'This key belongs to one owner, and Wakeful-Owner names another.',
-  ),
-  'access.every_tenant': reason(
-    'invalid_request',
-    () => 'Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
-  ),
-  'access.rights': reason<{ needed: string; rights: string }>(
-    'forbidden',
-    ({ needed, rights }) => `This needs a key with ${needed} rights; yours has ${rights} rights.`,
-  ),
-  'access.keys_of_others': reason(
-    'forbidden',
-    () => 'Your key can create keys for its own tenant and owner only.',
-  ),
-  'access.rights_not_grantable': reason<{ rights: string }>(
-    'forbidden',
-    ({ rights }) => `Your key cannot grant ${rights} rights.`,
-  ),
-  'access.tenant_secret': reason(
-    'forbidden',
-    () => 'The secret belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
-  ),
-  'access.operators_only': reason(
-    'forbidden',
-    () => "This is for operators. It needs an admin key of every tenant ('*').",
-  ),
-  'access.metrics': reason(
-    'forbidden',
-    () => 'The metrics cover all tenants. They need a key of tenant "*".',
-  ),
-  'access.origin': reason<{ origin: string }>(
-    'forbidden',
-    ({ origin }) => `A page of ${origin} may not call this server. allowed_origins lists the pages that may.`,
-  ),
-  'access.other_site': reason('forbidden', () => 'A page of another site or port may not call this server.'),
-  'access.not_local': reason<{ host: string }>(
-    'forbidden',
-    ({ host }) =>
-      `Without keys, only this machine may call: the Host must be localhost or 127.0.0.1, not ${host}. Create a key with \`wakeful keys create\`.`,
-  ),
-  'access.proxied': reason<{ header: string }>(
-    'forbidden',
-    ({ header }) =>
-      `Without keys, only this machine may call, and this request came through a proxy (it has ${header}). Create a key with \`wakeful keys create\`.`,
-  ),
-  'access.listen_without_keys': reason<{ host: string }>(
-    'forbidden',
-    ({ host }) =>
-      `Listening on ${host} lets other machines call, and there are no keys yet. Create one with \`wakeful keys create --rights admin --tenant "*"\` on the same store, or listen on 127.0.0.1.`,
-  ),
-  'key.not_found': reason<{ id: string }>('not_found', ({ id }) => `There is no key ${id}.`),
-  'key.revoked': reason<{ id: string }>(
-    'already_ended',
-    ({ id }) => `The key ${id} is revoked. Create another.`,
-  ),
-  'tenant.not_found': reason<{ name: string }>('not_found', ({ name }) => `There is no tenant ${name}.`),
-}
+  'access.header_malformed': 'unauthorized: The Authorization header must be: Bearer wk_….',
+  'access.address_unknown': 'unauthorized: This address is unknown or no longer valid.',
+  'access.ticket_unknown':
+    'unauthorized: This ticket is unknown. A ticket is valid once, for 30 seconds. Create another with POST /v1/tickets.',
+  'access.other_tenant': 'forbidden: This key belongs to one tenant, and Wakeful-Tenant names another.',
+  'access.other_owner': 'forbidden: This key belongs to one owner, and Wakeful-Owner names another.',
+  'access.every_tenant':
+    'invalid_request: Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
+  'access.rights': 'forbidden: This needs a key with {needed} rights; yours has {rights} rights.',
+  'access.keys_of_others': 'forbidden: Your key can create keys for its own tenant and owner only.',
+  'access.rights_not_grantable': 'forbidden: Your key cannot grant {rights} rights.',
+  'access.tenant_secret':
+    'forbidden: The secret belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
+  'access.operators_only': "forbidden: This is for operators. It needs an admin key of every tenant ('*').",
+  'access.metrics': 'forbidden: The metrics cover all tenants. They need a key of tenant "*".',
+  'access.origin':
+    'forbidden: A page of {origin} may not call this server. allowed_origins lists the pages that may.',
+  'access.other_site': 'forbidden: A page of another site or port may not call this server.',
+  'access.not_local':
+    'forbidden: Without keys, only this machine may call: the Host must be localhost or 127.0.0.1, not {host}. Create a key with `wakeful keys create`.',
+  'access.proxied':
+    'forbidden: Without keys, only this machine may call, and this request came through a proxy (it has {header}). Create a key with `wakeful keys create`.',
+  'access.listen_without_keys':
+    'forbidden: Listening on {host} lets other machines call, and there are no keys yet. Create one with `wakeful keys create --rights admin --tenant "*"` on the same store, or listen on 127.0.0.1.',
+  'key.not_found': 'not_found: There is no key {id}.',
+  'key.revoked': 'already_ended: The key {id} is revoked. Create another.',
+  'tenant.not_found': 'not_found: There is no tenant {name}.',
 
-/** Refusals because of limits on what a tenant, an owner or a connection may use. */
-export const QUOTA_REASONS = {
-  'quota.sets_per_second': reason<{ scope: string; max: string }>(
-    'rate_limited',
-    ({ scope, max }) =>
-      `${scope} may set ${max} per second (sets_per_second). Try again a little later, or set many in one batch.`,
-  ),
-  'quota.wakes_per_hour': reason<{ scope: string; max: string }>(
-    'quota_exceeded',
-    ({ scope, max }) =>
-      `${scope} may have ${max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.`,
-  ),
+  // Limits on what a tenant, an owner or a connection may use.
+  'quota.sets_per_second':
+    'rate_limited: {scope} may set {max} per second (sets_per_second). Try again a little later, or set many in one batch.',
+  'quota.wakes_per_hour':
+    'quota_exceeded: {scope} may have {max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.',
   'quota.active_alarms': reason<{ scope: string; max: number | null }>(
     'quota_exceeded',
     ({ scope, max }) =>
       `${scope} may have ${max} active alarm${max === 1 ? '' : 's'} (active_alarms). Cancel some, or wait until they have fired.`,
   ),
-  'quota.min_interval': reason<{ min: string }>(
-    'quota_exceeded',
-    ({ min }) =>
-      `Your quota lets an alarm recur every ${min} at the shortest (min_interval). Use a longer period; waiting does not help.`,
-  ),
+  'quota.min_interval':
+    'quota_exceeded: Your quota lets an alarm recur every {min} at the shortest (min_interval). Use a longer period; waiting does not help.',
   'limit.calls': reason<{ count: number; own: boolean }>(
     'rate_limited',
     ({ count, own }) => `${count} calls${own ? ' of yours' : ''} are already waiting for their turn.`,
   ),
-  'limit.messages': reason<{ max: number }>(
-    'rate_limited',
-    ({ max }) => `At most ${max} messages per second are allowed.`,
-  ),
-  'limit.calls_in_progress': reason<{ max: number }>(
-    'rate_limited',
-    ({ max }) => `${max} calls are in progress, and more are waiting. Wait for answers.`,
-  ),
-  'limit.subscriptions': reason<{ max: number }>(
-    'invalid_request',
-    ({ max }) => `A connection has at most ${max} subscriptions. Unsubscribe from one.`,
-  ),
-  'limit.connections': reason<{ max: number }>(
-    'rate_limited',
-    ({ max }) => `All ${max} live connections of this server are in use.`,
-  ),
-  'limit.tenant_connections': reason<{ max: number }>(
-    'rate_limited',
-    ({ max }) => `Your tenant already has ${max} live connections, half of what this server allows.`,
-  ),
-  'limit.waiting_calls': reason<{ max: number }>(
-    'rate_limited',
-    ({ max }) => `${max} calls of yours are already waiting for wakes.`,
-  ),
-  'server.closing': reason('store_unavailable', () => 'This server is shutting down.'),
-}
+  'limit.messages': 'rate_limited: At most {max} messages per second are allowed.',
+  'limit.calls_in_progress':
+    'rate_limited: {max} calls are in progress, and more are waiting. Wait for answers.',
+  'limit.subscriptions':
+    'invalid_request: A connection has at most {max} subscriptions. Unsubscribe from one.',
+  'limit.connections': 'rate_limited: All {max} live connections of this server are in use.',
+  'limit.tenant_connections':
+    'rate_limited: Your tenant already has {max} live connections, half of what this server allows.',
+  'limit.waiting_calls': 'rate_limited: {max} calls of yours are already waiting for wakes.',
+  'server.closing': 'store_unavailable: This server is shutting down.',
 
-/** Refusals about the form of a request, before its content is looked at. */
-export const REQUEST_REASONS = {
-  'request.no_such_call': reason<{ call: string }>(
-    'not_found',
-    ({ call }) => `There is no call ${call}. /openapi.json lists them, and /llms.txt the docs.`,
-  ),
-  'request.no_such_method': reason<{ path: string; method: string; methods: readonly string[] }>(
-    'not_found',
-    ({ path, method, methods }) => `${path} has no ${method}. It has ${methods.join(', ')}.`,
-  ),
-  'request.no_such_ws_call': reason<{ call: string; known: readonly string[] }>(
-    'not_found',
-    ({ call, known }) => `There is no call ${call}. Known: ${known.join(', ')}.`,
-  ),
-  'request.no_such_page': reason<{ path: string }>(
-    'not_found',
-    ({ path }) => `There is no page ${path}. /llms.txt lists them.`,
-  ),
-  'request.no_websocket_here': reason<{ path: string }>(
-    'not_found',
-    ({ path }) => `There is no WebSocket at this path. It is at ${path}.`,
-  ),
-  'request.stream_over_ws': reason(
-    'invalid_request',
-    () => 'Over the WebSocket, follow events with `subscribe`.',
-  ),
-  'request.websocket_handshake': reason<{ detail: string }>(
-    'invalid_request',
-    ({ detail }) => `The WebSocket handshake is invalid: ${detail}.`,
-  ),
-  'request.message_shape': reason(
-    'invalid_request',
-    () => 'A message must be an object: {"id":1,"call":"stats","args":{}}.',
-  ),
-  'request.header_twice': reason<{ header: string }>(
-    'invalid_request',
-    ({ header }) => `The request has ${header} twice.`,
-  ),
-  'request.header_encoding': reason<{ header: string }>(
-    'invalid_request',
-    ({ header }) => `${header} must be percent-encoded UTF-8.`,
-  ),
-  'request.path_encoding': reason(
-    'invalid_request',
-    () => 'The path is not percent-encoded UTF-8. Write a literal % as %25.',
-  ),
-  'request.query_twice': reason<{ name: string }>(
-    'invalid_request',
-    ({ name }) => `${name} appears twice in the query.`,
-  ),
-  'request.no_query': reason<{ name: string }>(
-    'invalid_request',
-    ({ name }) => `This call takes no query: ${name} is unknown.`,
-  ),
-  'request.if_match': reason(
-    'invalid_request',
-    () => 'If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
-  ),
-  'request.idempotency_header': reason<{ detail: string }>(
-    'invalid_request',
-    ({ detail }) => `This call does not take the header Idempotency-Key: ${detail}.`,
-  ),
-  'request.idempotency_keys_differ': reason(
-    'invalid_request',
-    () => 'The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
-  ),
-  'request.cancelled': reason('invalid_request', () => 'The caller disconnected before the call started.'),
-  'body.missing': reason<{ expected: string }>(
-    'invalid_request',
-    ({ expected }) => `The body is missing. It must be ${expected}.`,
-  ),
-  'body.content_type': reason<{ type: string }>(
-    'invalid_request',
-    ({ type }) => `The body must be JSON with Content-Type: application/json, not ${type}.`,
-  ),
-  'body.content_encoding': reason<{ encoding: string }>(
-    'invalid_request',
-    ({ encoding }) => `Send the body uncompressed, not with Content-Encoding: ${encoding}.`,
-  ),
-  'body.not_utf8': reason('invalid_request', () => 'The body is not UTF-8.'),
-  'body.cut_off': reason('invalid_request', () => 'The body was cut off before its end.'),
-  'body.too_large': reason<{ max: number }>(
-    'payload_too_large',
-    ({ max }) => `The body is larger than ${max} bytes.`,
-  ),
-}
+  // Its form, before its content is looked at.
+  'request.no_such_call':
+    'not_found: There is no call {call}. /openapi.json lists them, and /llms.txt the docs.',
+  'request.no_such_method': 'not_found: {path} has no {method}. It has {methods}.',
+  'request.no_such_ws_call': 'not_found: There is no call {call}. Known: {known}.',
+  'request.no_such_page': 'not_found: There is no page {path}. /llms.txt lists them.',
+  'request.no_websocket_here': 'not_found: There is no WebSocket at this path. It is at {path}.',
+  'request.stream_over_ws': 'invalid_request: Over the WebSocket, follow events with `subscribe`.',
+  'request.websocket_handshake': 'invalid_request: The WebSocket handshake is invalid: {detail}.',
+  'request.message_shape': 'invalid_request: A message must be an object: {"id":1,"call":"stats","args":{}}.',
+  'request.header_twice': 'invalid_request: The request has {header} twice.',
+  'request.header_encoding': 'invalid_request: {header} must be percent-encoded UTF-8.',
+  'request.path_encoding':
+    'invalid_request: The path is not percent-encoded UTF-8. Write a literal % as %25.',
+  'request.query_twice': 'invalid_request: {name} appears twice in the query.',
+  'request.no_query': 'invalid_request: This call takes no query: {name} is unknown.',
+  'request.if_match':
+    'invalid_request: If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
+  'request.idempotency_header':
+    'invalid_request: This call does not take the header Idempotency-Key: {detail}.',
+  'request.idempotency_keys_differ':
+    'invalid_request: The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
+  'request.cancelled': 'invalid_request: The caller disconnected before the call started.',
+  'body.missing': 'invalid_request: The body is missing. It must be {expected}.',
+  'body.content_type':
+    'invalid_request: The body must be JSON with Content-Type: application/json, not {type}.',
+  'body.content_encoding':
+    'invalid_request: Send the body uncompressed, not with Content-Encoding: {encoding}.',
+  'body.not_utf8': 'invalid_request: The body is not UTF-8.',
+  'body.cut_off': 'invalid_request: The body was cut off before its end.',
+  'body.too_large': 'payload_too_large: The body is larger than {max} bytes.',
+} as const satisfies Definitions

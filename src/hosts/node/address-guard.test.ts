@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hostClass, TransportFailure } from '../../targets/index.ts'
+import { DeliveryFailure, hostClass } from '../../targets/index.ts'
 import type { LookupAll } from './address-guard.ts'
 import { NodeTransport } from './webhook-transport.ts'
 
@@ -29,8 +29,8 @@ async function refusedBy(transport: NodeTransport, host: string): Promise<string
     await transport.send({ url: new URL(text), method: 'POST', headers: {}, body: '{}', signal })
     return 'sent'
   } catch (thrown) {
-    expect(thrown).toBeInstanceOf(TransportFailure)
-    return (thrown as TransportFailure).kind
+    expect(thrown).toBeInstanceOf(DeliveryFailure)
+    return (thrown as DeliveryFailure).final ? 'forbidden' : 'network'
   }
 }
 

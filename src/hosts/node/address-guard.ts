@@ -1,10 +1,10 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { addressClass, hostClass, isAddress, TransportFailure } from '../../targets/index.ts'
+import { addressClass, DeliveryFailure, forbiddenText, hostClass } from '../../targets/index.ts'
 
-/** Thrown if a name has no address that webhooks may reach. */
-export class Forbidden extends Error {
-  override readonly name = 'Forbidden'
+/** The error if a name has no address that webhooks may reach. */
+function forbidden(kind: string): DeliveryFailure {
+  return new DeliveryFailure(forbiddenText(kind), { final: true })
 }
 
 /** Looks up all addresses of a name, as `dns.lookup` does. */
@@ -22,7 +22,7 @@ export function guardedLookup(lookupAll: LookupAll = systemLookup as LookupAll):
   return (hostname, options, callback) => {
     const kind = hostClass(hostname)
     if (kind !== null) {
-      callback(new Forbidden(kind), '')
+      callback(forbidden(kind), '')
       return
     }
     const asked = { ...options, all: true } as Parameters<LookupAll>[1]
@@ -33,7 +33,7 @@ export function guardedLookup(lookupAll: LookupAll = systemLookup as LookupAll):
       }
       const judged = found.filter(({ address }) => addressClass(address) === null)
       if (judged.length === 0) {
-        callback(new Forbidden(found[0] === undefined ? 'unreadable' : addressClass(found[0].address)!), '')
+        callback(forbidden(found[0] === undefined ? 'unreadable' : addressClass(found[0].address)!), '')
       } else if (options.all === true) callback(null, judged)
       else callback(null, judged[0]!.address, judged[0]!.family)
     })
@@ -41,8 +41,7 @@ export function guardedLookup(lookupAll: LookupAll = systemLookup as LookupAll):
 }
 
 /** Rejects a host that is itself an address. Those are not looked up, so the lookup cannot check them. */
-export function assertPublicHost(hostname: string, say: (kind: string) => string): void {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  const kind = isAddress(host) ? addressClass(host) : hostClass(host)
-  if (kind !== null) throw new TransportFailure('forbidden', say(kind))
+export function assertPublicHost(hostname: string): void {
+  const kind = hostClass(hostname)
+  if (kind !== null) throw forbidden(kind)
 }

@@ -10,4 +10,5 @@ export {
   type Progress,
 } from './maintenance.ts'
 export { type OpenOptions, open, openOn, warn } from './open.ts'
+export { storeFile } from './store-url.ts'
 export { systemClock } from './system-clock.ts'

@@ -85,7 +85,7 @@ describe('a keyring', () => {
 
   test('makes no file before it is needed, and has the store remember its fingerprint', async () => {
     const store = memory()
-    const ring = await Keyring.open({ configured: undefined, path: path() }, store, fail)
+    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: fail })
     expect([ring.isUsable, readdirSync(folder), store.facts.size]).toEqual([true, [], 0])
     const secret = await ring.secret()
     expect(store.facts.get('secret_fingerprint')).toBe(secret.fingerprint)
@@ -94,14 +94,16 @@ describe('a keyring', () => {
 
   test('refuses another secret than the store’s, by option and by file', async () => {
     const store = memory()
-    await (await Keyring.open({ configured: TEXT, path: path() }, store, fail)).secret()
-    const other = Keyring.open({ configured: `${TEXT}!`, path: path() }, store, fail)
+    await (await Keyring.open({ configured: TEXT, path: path(), store, onError: fail })).secret()
+    const other = Keyring.open({ configured: `${TEXT}!`, path: path(), store, onError: fail })
     await expect(other).rejects.toThrow(/another secret.*WAKEFUL_SECRET/)
     writeFileSync(path(), `${TEXT}?`)
-    await expect(Keyring.open({ configured: undefined, path: path() }, store, fail)).rejects.toThrow(
+    await expect(Keyring.open({ configured: undefined, path: path(), store, onError: fail })).rejects.toThrow(
       'another secret',
     )
-    await expect(Keyring.open({ configured: TEXT, path: path() }, store, fail)).resolves.toMatchObject({
+    await expect(
+      Keyring.open({ configured: TEXT, path: path(), store, onError: fail }),
+    ).resolves.toMatchObject({
       isUsable: true,
     })
   })
@@ -111,7 +113,7 @@ describe('a keyring', () => {
     store.facts.set('secret_fingerprint', 'ffff')
     const warnings: string[] = []
     const warn = (thrown: unknown) => void warnings.push((thrown as Error).message)
-    const ring = await Keyring.open({ configured: undefined, path: path() }, store, warn)
+    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: warn })
     expect([ring.isUsable, ring.canSign(), ring.canSign()]).toEqual([false, false, false])
     expect(warnings).toEqual([expect.stringContaining('secret is missing')])
     expect(() => ring.seal('a', 'b')).toThrow(/is missing.*WAKEFUL_SECRET/)
@@ -121,7 +123,7 @@ describe('a keyring', () => {
 
   test('that made one while another process did too is reported, and signs and seals nothing more', async () => {
     const store = memory()
-    const ring = await Keyring.open({ configured: undefined, path: path() }, store, fail)
+    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: fail })
     store.facts.set('secret_fingerprint', 'ffff')
     await expect(ring.secret()).rejects.toThrow('another secret')
     expect(ring.isUsable).toBe(false)
@@ -133,7 +135,7 @@ describe('a tenant’s secrets', () => {
   async function bench() {
     const store = memory()
     const clock = new VirtualClock('2030-01-01T00:00:00Z')
-    const ring = await Keyring.open({ configured: TEXT, path: null }, store, fail)
+    const ring = await Keyring.open({ configured: TEXT, path: null, store, onError: fail })
     return { store, clock, secrets: new WebhookSecrets(ring, store, clock) }
   }
 

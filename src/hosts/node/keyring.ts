@@ -3,15 +3,17 @@ import type { Store } from '../../stores/index.ts'
 import type { Sealer } from '../../targets/index.ts'
 import { makeSecretFile, passingSecret, readSecretFile, Secret } from './secret.ts'
 
-/** The fact that stores the fingerprint of the secret, which signs webhooks and encrypts their headers. */
-const FINGERPRINT_FACT = 'secret_fingerprint'
+/** The name in `meta` of the fingerprint of the secret, which signs webhooks and encrypts their headers. */
+const FINGERPRINT_META = 'secret_fingerprint'
 
-/** Where the secret of a store comes from. */
+/** Where the secret of a store comes from, and where its fingerprint is. */
 export interface SecretSource {
   /** From the option or the environment; undefined if neither is set. */
   readonly configured: string | undefined
   /** The file of the secret otherwise; null for a store in memory. */
   readonly path: string | null
+  readonly store: Pick<Store, 'getMeta' | 'putMeta'>
+  readonly onError: (thrown: unknown) => void
 }
 
 /**
@@ -19,9 +21,7 @@ export interface SecretSource {
  * fingerprint, so that no process signs or encrypts with another secret.
  */
 export class Keyring implements Sealer {
-  readonly #store: Pick<Store, 'getMeta' | 'putMeta'>
-  readonly #path: string | null
-  readonly #onError: (thrown: unknown) => void
+  readonly #source: SecretSource
   #secret: Secret | null
   /** The fingerprint in the store. */
   #fingerprint: string | null
@@ -29,36 +29,21 @@ export class Keyring implements Sealer {
   #refusal: WakefulError | null = null
   #isReported = false
 
-  private constructor(
-    store: Pick<Store, 'getMeta' | 'putMeta'>,
-    path: string | null,
-    secret: Secret | null,
-    fingerprint: string | null,
-    onError: (thrown: unknown) => void,
-  ) {
-    this.#store = store
-    this.#path = path
+  private constructor(source: SecretSource, secret: Secret | null, fingerprint: string | null) {
+    this.#source = source
     this.#secret = secret
     this.#fingerprint = fingerprint
-    this.#onError = onError
   }
 
   /** Finds the secret, and rejects one that is not the store's. */
-  static async open(
-    source: SecretSource,
-    store: Pick<Store, 'getMeta' | 'putMeta'>,
-    onError: (thrown: unknown) => void,
-  ): Promise<Keyring> {
-    const { configured, path } = source
-    const secret =
-      configured !== undefined
-        ? new Secret(configured, 'the secret')
-        : path === null
-          ? null
-          : readSecretFile(path)
-    const fingerprint = await store.getMeta(FINGERPRINT_FACT)
-    if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint) throw another(path)
-    return new Keyring(store, path, secret, fingerprint, onError)
+  static async open(source: SecretSource): Promise<Keyring> {
+    const { configured, path, store } = source
+    const inFile = () => (path === null ? null : readSecretFile(path))
+    const secret = configured === undefined ? inFile() : new Secret(configured, 'the secret')
+    const fingerprint = await store.getMeta(FINGERPRINT_META)
+    if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint)
+      throw refusal('secret.other', path)
+    return new Keyring(source, secret, fingerprint)
   }
 
   /** Whether this process has the store's secret, or can create one. */
@@ -69,7 +54,7 @@ export class Keyring implements Sealer {
   /** The same for a signature. The first failure is reported. */
   canSign(): boolean {
     if (this.isUsable) return true
-    if (!this.#isReported) this.#onError(this.#refusal ?? missing(this.#path))
+    if (!this.#isReported) this.#source.onError(this.#refusal ?? refusal('secret.missing', this.#source.path))
     this.#isReported = true
     return false
   }
@@ -77,7 +62,7 @@ export class Keyring implements Sealer {
   seal(text: string, purpose: string): string {
     const secret = this.#need()
     // This is synchronous. If another process was first, later calls fail.
-    void this.agree().catch(this.#onError)
+    void this.agree().catch(this.#source.onError)
     return secret.seal(text, purpose)
   }
 
@@ -104,33 +89,27 @@ export class Keyring implements Sealer {
   async #agree(): Promise<void> {
     const { fingerprint } = this.#need()
     if (this.#fingerprint === fingerprint) return
-    if ((await this.#store.getMeta(FINGERPRINT_FACT)) === null)
-      await this.#store.putMeta(FINGERPRINT_FACT, fingerprint)
+    const { store, path } = this.#source
+    if ((await store.getMeta(FINGERPRINT_META)) === null) await store.putMeta(FINGERPRINT_META, fingerprint)
     // Two processes may each have created a secret. The store decides.
-    this.#fingerprint = await this.#store.getMeta(FINGERPRINT_FACT)
+    this.#fingerprint = await store.getMeta(FINGERPRINT_META)
     if (this.#fingerprint === fingerprint) return
-    this.#refusal = another(this.#path)
+    this.#refusal = refusal('secret.other', path)
     throw this.#refusal
   }
 
   #need(): Secret {
     if (this.#refusal !== null) throw this.#refusal
     if (this.#secret === null) {
-      if (this.#fingerprint !== null) throw missing(this.#path)
-      this.#secret = this.#path === null ? passingSecret() : makeSecretFile(this.#path)
+      const { path } = this.#source
+      if (this.#fingerprint !== null) throw refusal('secret.missing', path)
+      this.#secret = path === null ? passingSecret() : makeSecretFile(path)
     }
     return this.#secret
   }
 }
 
-function hintOf(path: string | null): string {
-  return `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${path ?? 'it was created in'}`
-}
-
-function another(path: string | null): WakefulError {
-  return new WakefulError('secret.other', { hint: hintOf(path) })
-}
-
-function missing(path: string | null): WakefulError {
-  return new WakefulError('secret.missing', { hint: hintOf(path) })
+function refusal(reason: 'secret.other' | 'secret.missing', path: string | null): WakefulError {
+  const hint = `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${path ?? 'it was created in'}`
+  return new WakefulError(reason, { hint })
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Context, idMaker } from '../../alarm/index.ts'
+import { contextMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
   type Check,
@@ -19,14 +19,18 @@ import {
   type SqliteStore,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
-import { loadPostgres } from './load-postgres.ts'
-import { isPostgres, storePath } from './store-url.ts'
+import { isPostgres, loadPostgres, storeFile, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The progress of a long operation. */
 export type Progress = (done: number, total: number) => void
 
 const IMPORT_BATCH = 500
+/** The kinds of lines that the last line counts, with the names of their counts. */
+const COUNTED = { alarm: 'alarms', event: 'events', document: 'documents', wake: 'wakes' } as const
+const KINDS = Object.keys(COUNTED) as (keyof typeof COUNTED)[]
+
+type Counts = Readonly<Record<(typeof COUNTED)[keyof typeof COUNTED], number>>
 
 /** Everything in a store, as versioned JSON lines. */
 export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
@@ -74,12 +78,8 @@ export async function importLines(
   onProgress: Progress = () => {},
 ): Promise<Imported> {
   const store = await openWhole(url)
-  const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
-  const context = (): Context => ({
-    now: systemClock.now(),
-    random: Math.random,
-    newId: () => makeId(systemClock.now()),
-  })
+  const fill = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
+  const context = contextMaker({ clock: systemClock, random: Math.random, fill })
   const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0, documents: 0, wakes: 0 }
   let batch: PortableRow[] = []
   const flush = async () => {
@@ -94,14 +94,13 @@ export async function importLines(
     for await (const text of lines) {
       number += 1
       if (text.trim() === '') continue
-      last = parsePortable(text, number)
-      if (number === 1 && !('wakeful' in last)) throw new WakefulError('export.not_one', {})
-      if ('wakeful' in last) counts.total = last.alarms + last.events
-      else if ('calendar' in last) batch.push(last)
-      else if (!('damaged' in last || 'end' in last)) {
-        counts[countOf(last)] += 1
-        batch.push(last)
-      }
+      const line = parsePortable(text, number)
+      last = line
+      if (number === 1 && !('wakeful' in line)) throw new WakefulError('export.not_one', {})
+      if ('wakeful' in line) counts.total = line.alarms + line.events
+      else if (!('damaged' in line || 'end' in line)) batch.push(line)
+      const kind = KINDS.find((name) => name in line)
+      if (kind !== undefined) counts[COUNTED[kind]] += 1
       if (batch.length >= IMPORT_BATCH) await flush()
     }
     await flush()
@@ -115,17 +114,9 @@ export async function importLines(
   }
 }
 
-type Counted = 'alarms' | 'events' | 'documents' | 'wakes'
-
-function countOf(line: PortableRow): Counted {
-  if ('alarm' in line) return 'alarms'
-  if ('document' in line) return 'documents'
-  return 'wake' in line ? 'wakes' : 'events'
-}
-
 /** Rejects an export with missing lines, by the counts in its last line. */
-function assertWhole(end: Readonly<Record<Counted, number>>, read: Readonly<Record<Counted, number>>): void {
-  for (const what of ['alarms', 'events', 'documents', 'wakes'] as const) {
+function assertWhole(end: Counts, read: Counts): void {
+  for (const what of Object.values(COUNTED)) {
     if (end[what] === read[what]) continue
     throw new WakefulError('export.lines_missing', { what, count: end[what], found: read[what] })
   }
@@ -185,13 +176,12 @@ export async function doctor(url: string): Promise<Check[]> {
 /** The error text where there is no store; null where there is one. Creates nothing. */
 export async function missingStore(url: string): Promise<string | null> {
   if (isPostgres(url)) return (await loadPostgres()).missingStore(url)
-  const path = storePath(url)
-  return path === ':memory:' || existsSync(path) ? null : path
+  const file = storeFile(url)
+  return file === null || existsSync(file) ? null : file
 }
 
 function existing(url: string): string {
-  const path = storePath(url)
-  if (path !== ':memory:' && !existsSync(path))
-    throw new WakefulError('store.not_found', { place: path, hint: '' })
-  return path
+  const file = storeFile(url)
+  if (file !== null && !existsSync(file)) throw new WakefulError('store.not_found', { place: file, hint: '' })
+  return storePath(url)
 }

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
-import { display, WakefulError } from '../../error.ts'
+import {
+  DEFAULTS as ALARM_DEFAULTS,
+  type AlarmDefaults,
+  assertPool,
+  assertText,
+  BUILT_IN_POOL,
+  DEFAULT_LIMITS,
+  DEFAULT_POOL,
+  type Limits,
+} from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
 import {
   assemble,
   checked,
@@ -9,22 +18,15 @@ import {
   type Observer,
   type PauseState,
   type Wakeful,
+  withDefaults,
 } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
-import {
-  assertPool,
-  BUILT_IN_POOL,
-  DEFAULT_POOL,
-  eventTarget,
-  HandlerTarget,
-  Targets,
-} from '../../targets/index.ts'
+import { eventTarget, HandlerTarget, Targets } from '../../targets/index.ts'
 import { assertTimezone, type Clock, JumpTolerantClock, parseDuration } from '../../time/index.ts'
-import { loadPostgres } from './load-postgres.ts'
-import { isPostgres, storePath } from './store-url.ts'
+import { isPostgres, loadPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
-import { type NodeWebhooks, openWebhooks, type WebhookOptions, webhookSettings } from './webhooks.ts'
+import { openWebhooks, type WebhookOptions, webhookSettings, wholeNumber } from './webhooks.ts'
 
 /** The options of `open`. All have defaults. */
 export interface OpenOptions {
@@ -73,46 +75,32 @@ export interface OpenOptions {
   readonly clock?: Clock
 }
 
-const RETENTION = '30d'
-const OPEN = {
-  pool: true,
-  namesPool: true,
+const DEFAULTS = {
+  pool: DEFAULT_POOL,
+  namesPool: undefined,
   serveBuiltIns: true,
-  timezone: true,
-  tenant: true,
-  owner: true,
-  concurrency: true,
-  batch: true,
-  grace: true,
-  drain: true,
-  retention: true,
-  limits: true,
-  defaults: true,
-  createdVia: true,
-  pauses: true,
-  deliveryLimits: true,
-  onError: true,
-  random: true,
-  trustClock: true,
-  secret: true,
-  allowPrivateTargets: true,
-  webhooks: true,
-  observer: true,
-  clock: true,
-} as const
-const LIMITS = {
-  payloadBytesMax: true,
-  messageBytesMax: true,
-  nameBytesMax: true,
-  batchMax: true,
-  listMax: true,
-} as const
-const ALARM_DEFAULTS = {
-  maxFailures: true,
-  backoffBaseMs: true,
-  backoffCapMs: true,
-  completionTimeoutMs: true,
-} as const
+  timezone: undefined,
+  tenant: 'default',
+  owner: '',
+  concurrency: 100,
+  batch: 1_000,
+  grace: '60s',
+  drain: '30s',
+  retention: '30d',
+  limits: {},
+  defaults: {},
+  createdVia: 'library',
+  pauses: undefined,
+  deliveryLimits: undefined,
+  onError: warn,
+  random: Math.random,
+  trustClock: false,
+  secret: undefined,
+  allowPrivateTargets: undefined,
+  webhooks: {},
+  observer: undefined,
+  clock: undefined,
+}
 
 /** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, a bare path, or `postgres://user@host/database`. */
 export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
@@ -122,17 +110,28 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 /** The same, with SQLite on a simulated system, which a test can crash. */
 export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
-  const onError = options.onError ?? warn
-  const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL, options.namesPool)
-  const opened = await openStore(url, options.clock, system)
-  const clock = new JumpTolerantClock(opened.clock, (doubt) => onError(new Error(doubt)))
-  if (options.trustClock !== true) clock.checkAgainst(await opened.store.newestInstant())
-  const all = { ...options, onError }
+  const { pool, namesPool, tenant, owner, onError } = settings
+  const handlers = new HandlerTarget(pool, namesPool)
+  const { store, clock: storeClock } = await openStore(url, settings.clock, system)
+  const clock = new JumpTolerantClock(storeClock, (doubt) => onError(new Error(doubt)))
   try {
-    const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)
-    return wire(opened.store, clock, handlers, webhooks, settings, all)
+    if (settings.trustClock !== true) clock.checkAgainst(await store.newestInstant())
+    const webhooks = await openWebhooks(url, store, clock, settings)
+    return assemble({
+      ...settings,
+      store,
+      clock,
+      handlers,
+      targets: new Targets([handlers, eventTarget, webhooks.target]),
+      process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+      fill: (bytes) => crypto.getRandomValues(bytes),
+      zoneData: process.versions.tz ?? 'unknown',
+      scope: { tenant, owner },
+      webhookSecrets: webhooks.secrets,
+      release: () => webhooks.close(),
+    })
   } catch (thrown) {
-    await opened.store.close()
+    await store.close()
     throw thrown
   }
 }
@@ -154,92 +153,36 @@ async function openStore(
   return { store: await openSqliteOn(system ?? realSystem, { path, clock }), clock }
 }
 
-function wire(
-  store: Store,
-  clock: Clock,
-  handlers: HandlerTarget,
-  webhooks: NodeWebhooks,
-  settings: Settings,
-  options: OpenOptions & { onError: (thrown: unknown) => void },
-): Wakeful {
-  const { engine, limits, retentionMs, timezone } = settings
-  return assemble({
-    store,
-    clock,
-    handlers,
-    targets: new Targets([handlers, eventTarget, webhooks.target]),
-    serveBuiltIns: options.serveBuiltIns ?? true,
-    process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    fill: (bytes) => crypto.getRandomValues(bytes),
-    random: options.random ?? Math.random,
-    zoneData: process.versions.tz ?? 'unknown',
-    scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
-    defaults: options.defaults ?? {},
-    createdVia: options.createdVia ?? 'library',
-    onError: options.onError,
-    ...(options.pauses !== undefined && { pauses: options.pauses }),
-    ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
-    observer: options.observer,
-    webhookSecrets: webhooks.secrets,
-    release: () => webhooks.close(),
-    engine,
-    limits,
-    retentionMs,
-    timezone,
-  })
-}
-
-interface Settings {
-  readonly engine: { concurrency: number; batchMax: number; graceMs: number; drainMs: number }
-  readonly limits: Limits
-  readonly retentionMs: number | null
-  readonly timezone: string
-  readonly webhooks: ReturnType<typeof webhookSettings>
-}
-
 /** Checks the options before anything is opened, so that an invalid one creates no files. */
-function settingsOf(options: OpenOptions): Settings {
-  checked<OpenOptions>('open', options, OPEN)
-  checked<Limits>('limits', options.limits ?? {}, LIMITS)
-  checked<AlarmDefaults>('defaults', options.defaults ?? {}, ALARM_DEFAULTS)
-  for (const [name, value] of Object.entries({ ...options.limits, ...options.defaults })) count(name, value)
-  assertText('tenant', options.tenant ?? 'default', 512)
-  assertText('owner', options.owner ?? '', 512)
-  if (options.tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
+function settingsOf(options: OpenOptions) {
+  const all = withDefaults('open', options, DEFAULTS)
+  checked<Limits>('limits', all.limits, DEFAULT_LIMITS)
+  checked<AlarmDefaults>('defaults', all.defaults, ALARM_DEFAULTS)
+  for (const [name, value] of Object.entries({ ...all.limits, ...all.defaults })) wholeNumber(name, value)
+  assertText('tenant', all.tenant, 512)
+  assertText('owner', all.owner, 512)
+  if (all.tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
   for (const name of ['onError', 'random'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function') {
+    if (typeof all[name] !== 'function')
       throw new WakefulError('field.malformed', { expected: 'a function' }, { field: name })
-    }
   }
   for (const part of ['now', 'monotonic', 'setTimer', 'turn'] as const) {
-    if (typeof (options.clock ?? systemClock)[part] !== 'function') {
-      throw new WakefulError('host.clock', { part })
-    }
+    if (typeof (all.clock ?? systemClock)[part] !== 'function') throw new WakefulError('host.clock', { part })
   }
-  if (assertPool(options.pool ?? DEFAULT_POOL) === BUILT_IN_POOL) {
-    throw new WakefulError('pool.built_in', { name: BUILT_IN_POOL })
-  }
+  if (assertPool(all.pool) === BUILT_IN_POOL) throw new WakefulError('pool.built_in', { name: BUILT_IN_POOL })
   return {
+    ...all,
     engine: {
-      concurrency: count('concurrency', options.concurrency ?? 100),
-      batchMax: count('batch', options.batch ?? 1_000),
-      graceMs: parseDuration(options.grace ?? '60s'),
-      drainMs: parseDuration(options.drain ?? '30s'),
+      concurrency: wholeNumber('concurrency', all.concurrency),
+      batchMax: wholeNumber('batch', all.batch),
+      graceMs: parseDuration(all.grace),
+      drainMs: parseDuration(all.drain),
     },
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    retentionMs: options.retention === null ? null : parseDuration(options.retention ?? RETENTION),
-    timezone: assertTimezone(options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
-    webhooks: webhookSettings(options),
+    limits: { ...DEFAULT_LIMITS, ...all.limits },
+    retentionMs: all.retention === null ? null : parseDuration(all.retention),
+    timezone: assertTimezone(all.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
+    webhooks: webhookSettings(all),
   }
-}
-
-function count(name: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
-  throw new WakefulError(
-    'field.not_whole_number',
-    { min: 1, max: null, value: display(value) },
-    { field: name },
-  )
 }
 
 /** Prints an error as a warning. */

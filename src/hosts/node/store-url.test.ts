@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../index.ts'
-import { isPostgres, storePath } from './store-url.ts'
+import { isPostgres, storeFile, storePath } from './store-url.ts'
 
 it('reads a scheme in whatever case', () => {
   expect(isPostgres('Postgres://host/app')).toBe(true)
@@ -23,4 +23,12 @@ it('names no more than the scheme of another kind of store', () => {
   expect(() => storePath('mysql://wakeful:secret@host/app')).toThrow(
     /^Unknown kind of store mysql\. Use sqlite:/,
   )
+})
+
+it('knows the file of a store', () => {
+  expect(storeFile('sqlite:./wakeful.db')).toBe('./wakeful.db')
+  expect(storeFile('sqlite:///var/x.db')).toBe('/var/x.db')
+  expect(storeFile('SQLite:x.db')).toBe('x.db')
+  expect(storeFile('sqlite::memory:')).toBeNull()
+  expect(storeFile('postgres://host/db')).toBeNull()
 })

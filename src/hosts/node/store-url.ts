@@ -11,6 +11,12 @@ export function isPostgres(url: string): boolean {
   return typeof url === 'string' && /^postgres(ql)?:/i.test(url)
 }
 
+/** The file of a store; null if it has none: in memory, or PostgreSQL. */
+export function storeFile(url: string): string | null {
+  const path = isPostgres(url) ? ':memory:' : storePath(url)
+  return path === ':memory:' ? null : path
+}
+
 /** The path of a SQLite store's URL: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export function storePath(url: string): string {
   if (typeof url !== 'string' || url === '')
@@ -39,4 +45,15 @@ function refuseOtherKinds(path: string): void {
   throw new WakefulError('store.url', {
     detail: `Unknown kind of store ${scheme}. Use ${meant ? 'postgres://user:password@host:5432/database' : 'sqlite:alarms.db or postgres://…'}`,
   })
+}
+
+/** Loads the PostgreSQL store and `pg` on demand, because most users need neither. */
+export async function loadPostgres() {
+  try {
+    return await import('../../stores/postgres/index.ts')
+  } catch (cause) {
+    const { code, message = '' } = cause as { code?: string; message?: string }
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'pg'")) throw cause
+    throw new WakefulError('store.driver_missing', {}, { cause })
+  }
 }

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { WakefulError } from '../../error.ts'
 import { CachedDocuments, type TenantSecret, type TenantSecrets } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
@@ -48,18 +48,21 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
 
   async read(tenant: string): Promise<TenantSecret> {
     const { number, rotatedAt } = await this.#rotation(tenant)
-    const secret = await this.#text(tenant, number)
+    const textOf = async (each: number) => `whsec_${(await this.#bytes(tenant, each)).toString('base64')}`
+    const secret = await textOf(number)
     const [last] = this.#stillFormer(rotatedAt)
     if (last === undefined) return { secret, former: null, formerUntil: null }
-    const former = await this.#text(tenant, number - 1)
-    return { secret, former, formerUntil: new Date(last + FORMER_MS) }
+    return { secret, former: await textOf(number - 1), formerUntil: new Date(last + FORMER_MS) }
   }
 
   async rotate(tenant: string): Promise<TenantSecret> {
     await this.#tenants.change(tenant, tenant, (before) => {
       const { number, rotatedAt } = rotationOf(before ?? {})
       const earlier = this.#stillFormer(rotatedAt)
-      if (earlier.length >= FORMERS_MAX) throw tooMany(earlier.at(-1)! + FORMER_MS)
+      if (earlier.length >= FORMERS_MAX) {
+        const until = new Date(earlier.at(-1)! + FORMER_MS).toISOString()
+        throw new WakefulError('webhook.secrets_full', { max: FORMERS_MAX, until })
+      }
       const rotated = { number: number + 1, rotated_at: this.#clock.now() }
       return { ...before, webhook_secret: earlier.length === 0 ? rotated : { ...rotated, earlier } }
     })
@@ -81,23 +84,16 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
     const name = `${number} ${tenant}`
     const known = this.#keys.get(name)
     if (known !== undefined) return known
-    const key = signingKey(createSecretKey(await this.#bytes(tenant, number)))
+    const secret = createSecretKey(await this.#bytes(tenant, number))
+    const key: SigningKey = { sign: (text) => createHmac('sha256', secret).update(text).digest('base64') }
     if (this.#keys.size >= TENANTS_MAX) this.#keys.clear()
     this.#keys.set(name, key)
     return key
   }
 
-  async #text(tenant: string, number: number): Promise<string> {
-    return `whsec_${(await this.#bytes(tenant, number)).toString('base64')}`
-  }
-
   async #bytes(tenant: string, number: number): Promise<Buffer> {
     return (await this.#keyring.secret()).derive(JSON.stringify(['webhook', tenant, number]))
   }
-}
-
-function signingKey(key: KeyObject): SigningKey {
-  return { sign: (text) => createHmac('sha256', key).update(text).digest('base64') }
 }
 
 function rotationOf(settings: Settings): Rotation {
@@ -109,8 +105,4 @@ function rotationOf(settings: Settings): Rotation {
   const all = [at, ...(Array.isArray(kept.earlier) ? kept.earlier : [])]
   const rotatedAt = all.filter((each) => typeof each === 'number').slice(0, kept.number - 1)
   return { number: kept.number, rotatedAt }
-}
-
-function tooMany(until: number): WakefulError {
-  return new WakefulError('webhook.secrets_full', { max: FORMERS_MAX, until: new Date(until).toISOString() })
 }

@@ -3,7 +3,7 @@ import { createServer as createTls } from 'node:https'
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { TransportFailure } from '../../targets/index.ts'
+import { DeliveryFailure } from '../../targets/index.ts'
 import { NodeTransport, type TransportOptions } from './webhook-transport.ts'
 
 const closing: (() => void)[] = []
@@ -128,7 +128,7 @@ describe('a request', () => {
       })
       const sending = transport()
       for (let calls = 0; calls < before; calls++) await sending.send(request(url))
-      await expect(sending.send(request(url))).rejects.toBeInstanceOf(TransportFailure)
+      await expect(sending.send(request(url))).rejects.toBeInstanceOf(DeliveryFailure)
       expect(requests).toBe(before + 1)
     }
   })
@@ -161,9 +161,9 @@ describe('a request', () => {
     const controller = new AbortController()
     const sent = transport().send(request(url, { signal: controller.signal }))
     setTimeout(() => controller.abort('timeout'), 20)
-    await expect(sent).rejects.toBeInstanceOf(TransportFailure)
+    await expect(sent).rejects.toBeInstanceOf(DeliveryFailure)
     await expect(transport().send(request(url, { signal: AbortSignal.abort() }))).rejects.toBeInstanceOf(
-      TransportFailure,
+      DeliveryFailure,
     )
   })
 })
@@ -214,7 +214,7 @@ describe('an answer', () => {
     ['switches protocols', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
   ])('that %s is a failure of the network', async (_, head) => {
     const failure = transport().send(request(await raw(answering(head))))
-    await expect(failure).rejects.toMatchObject({ name: 'TransportFailure', kind: 'network' })
+    await expect(failure).rejects.toMatchObject({ name: 'DeliveryFailure', final: false })
   })
 
   test.each(['102 Processing', '103 Early Hints', '104 Upload Resumption Supported', '199 Own'])(
@@ -242,8 +242,8 @@ describe('an answer', () => {
       })
       const sending = transport()
       await expect(sending.send(request(url))).rejects.toMatchObject({
-        name: 'TransportFailure',
-        kind: 'network',
+        name: 'DeliveryFailure',
+        final: false,
         message: `${url.origin} answered ${interim}, which was not asked for: the answer behind it is not read`,
       })
       expect(requests).toBe(1)
@@ -276,7 +276,7 @@ describe('a failure', () => {
     const { port } = await listening(server)
     const url = new URL(`https://localhost:${port}/`)
     await expect(transport().send(request(url))).rejects.toMatchObject({
-      kind: 'network',
+      final: false,
       message: `${url.origin} could not be reached: DEPTH_ZERO_SELF_SIGNED_CERT`,
     })
     const before = getCACertificates('default')

@@ -2,13 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { hasNoAddress } from '../../errors/index.ts'
 import {
-  forbiddenText,
+  DeliveryFailure,
   type Transport,
-  TransportFailure,
   type WebhookAnswer,
   type WebhookRequest,
 } from '../../targets/index.ts'
-import { assertPublicHost, Forbidden, guardedLookup, type LookupAll } from './address-guard.ts'
+import { assertPublicHost, guardedLookup, type LookupAll } from './address-guard.ts'
 
 /** The options of webhook requests. */
 export interface TransportOptions {
@@ -42,7 +41,7 @@ export class NodeTransport implements Transport {
   }
 
   async send(request: WebhookRequest): Promise<WebhookAnswer> {
-    if (!this.#options.allowPrivate) assertPublicHost(request.url.hostname, forbiddenText)
+    if (!this.#options.allowPrivate) assertPublicHost(request.url.hostname)
     const agent = this.#agent ?? (await this.#connections())
     try {
       return await this.#exchange(agent, request)
@@ -59,29 +58,23 @@ export class NodeTransport implements Transport {
     this.#agent = null
   }
 
-  #exchange(agent: Agent, request: WebhookRequest): Promise<WebhookAnswer> {
+  async #exchange(agent: Agent, request: WebhookRequest): Promise<WebhookAnswer> {
     const { url, method, headers, body, signal } = request
-    return new Promise((resolve, reject) => {
-      const exchange = new Exchange({
-        bodyMsMax: this.#options.bodyMsMax ?? BODY_MS_MAX,
-        onAnswered: (answer) => {
-          signal.removeEventListener('abort', abort)
-          resolve(answer)
-        },
-        onFailed: (thrown) => {
-          signal.removeEventListener('abort', abort)
-          reject(failureOf(thrown, url.origin))
-        },
-      })
-      const abort = () => exchange.abort()
-      signal.addEventListener('abort', abort)
-      if (signal.aborted) abort()
-      else
-        agent.dispatch(
-          { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body },
-          exchange,
-        )
-    })
+    const exchange = new Exchange(this.#options.bodyMsMax ?? BODY_MS_MAX)
+    const abort = () => exchange.abort()
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+    else {
+      const path = `${url.pathname}${url.search}`
+      agent.dispatch({ origin: url.origin, path, method, headers, body }, exchange)
+    }
+    try {
+      return await exchange.answer
+    } catch (thrown) {
+      throw failureOf(thrown, url.origin)
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
   }
 
   /** Loaded with the first webhook, to save startup time without webhooks. */
@@ -108,24 +101,23 @@ export class NodeTransport implements Transport {
   }
 }
 
-interface ExchangePorts {
-  readonly bodyMsMax: number
-  readonly onAnswered: (answer: WebhookAnswer) => void
-  readonly onFailed: (thrown: unknown) => void
-}
-
 /** One request and its response. The body is null if it is too large, too slow, or breaks off. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #ports: ExchangePorts
+  readonly #answered = Promise.withResolvers<WebhookAnswer>()
+  readonly #bodyMsMax: number
   readonly #chunks: Buffer[] = []
   #controller: Dispatcher.DispatchController | null = null
-  #answer: Omit<WebhookAnswer, 'body'> | null = null
-  #late: NodeJS.Timeout | null = null
+  #head: Omit<WebhookAnswer, 'body'> | null = null
+  #late: NodeJS.Timeout | undefined
   #bytes = 0
   #isOver = false
 
-  constructor(ports: ExchangePorts) {
-    this.#ports = ports
+  constructor(bodyMsMax: number) {
+    this.#bodyMsMax = bodyMsMax
+  }
+
+  get answer(): Promise<WebhookAnswer> {
+    return this.#answered.promise
   }
 
   /** The caller no longer waits. */
@@ -142,8 +134,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
     // Interim responses.
     if (status < 200) return
-    this.#answer = { status, retryAfter: headers['retry-after'] ?? null }
-    this.#late = setTimeout(() => this.abort(), this.#ports.bodyMsMax)
+    this.#head = { status, retryAfter: headers['retry-after'] ?? null }
+    this.#late = setTimeout(() => this.abort(), this.#bodyMsMax)
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -164,18 +156,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(thrown: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#late !== null) clearTimeout(this.#late)
-    if (this.#answer === null) this.#ports.onFailed(thrown)
-    else this.#ports.onAnswered({ ...this.#answer, body: thrown === null ? this.#text() : null })
+    clearTimeout(this.#late)
+    if (this.#head === null) this.#answered.reject(thrown)
+    else this.#answered.resolve({ ...this.#head, body: thrown === null ? this.#text() : null })
   }
 
   #text(): string {
-    return this.#bytes === 0 ? '' : Buffer.concat(this.#chunks).toString('utf8')
+    return Buffer.concat(this.#chunks).toString('utf8')
   }
 }
 
 /** A reused connection was closed by the server. */
-class StaleConnection extends TransportFailure {}
+class StaleConnection extends DeliveryFailure {}
 
 /** Errors of reused connections that have not responded to the failed request. */
 const ofKept = new WeakSet<Error>()
@@ -215,13 +207,12 @@ const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
 }
 
 /** Errors are described by their code, because their messages contain addresses. */
-function failureOf(thrown: unknown, origin: string): TransportFailure {
-  if (thrown instanceof Forbidden) return new TransportFailure('forbidden', forbiddenText(thrown.message))
+function failureOf(thrown: unknown, origin: string): DeliveryFailure {
+  if (thrown instanceof DeliveryFailure) return thrown
   const { code, errors, message } = thrown as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }
   const interim = code === 'UND_ERR_SOCKET' ? NOT_ASKED_FOR[message] : undefined
   if (interim !== undefined)
-    return new TransportFailure(
-      'network',
+    return new DeliveryFailure(
       `${origin} answered ${interim}, which was not asked for: the answer behind it is not read`,
       { cause: interim },
     )
@@ -230,6 +221,6 @@ function failureOf(thrown: unknown, origin: string): TransportFailure {
   const reason = name ?? (hasNoAddress(message) ? message : 'the connection failed')
   const text = `${origin} could not be reached: ${reason}`
   if ((reason === 'ECONNRESET' || reason === 'EPIPE') && ofKept.has(thrown as Error))
-    return new StaleConnection('network', text)
-  return new TransportFailure('network', text, { cause: reason })
+    return new StaleConnection(text)
+  return new DeliveryFailure(text, { cause: reason })
 }

@@ -1,10 +1,10 @@
 import { display, WakefulError } from '../../error.ts'
-import { checked } from '../../library/index.ts'
+import { withDefaults } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
-import { type Transport, type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
+import { type Transport, type WebhookSettings, webhookTarget } from '../../targets/index.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { Keyring } from './keyring.ts'
-import { isPostgres, storePath } from './store-url.ts'
+import { isPostgres, storeFile } from './store-url.ts'
 import { WebhookSecrets } from './webhook-secrets.ts'
 import { NodeTransport } from './webhook-transport.ts'
 
@@ -20,68 +20,65 @@ export interface WebhookOptions {
   readonly circuit?: { readonly failures?: number; readonly open?: string; readonly openMax?: string }
 }
 
-/** The options of `open` for webhooks. */
-export interface WebhookOpenOptions {
-  readonly secret?: string
-  readonly allowPrivateTargets?: boolean
-  readonly webhooks?: WebhookOptions
+/** The options of `open` for webhooks, of which those of `webhooks` have defaults. */
+interface OpenOptions {
+  readonly secret: string | undefined
+  readonly allowPrivateTargets: boolean | undefined
+  readonly webhooks: WebhookOptions
 }
 
-const WEBHOOKS = { timeout: true, perEndpoint: true, patience: true, circuit: true } as const
-const CIRCUIT = { failures: true, open: true, openMax: true } as const
+type Circuit = NonNullable<WebhookOptions['circuit']>
+
+const WEBHOOKS = { timeout: '30s', perEndpoint: 10, patience: '10m', circuit: {} as Circuit }
+const CIRCUIT = { failures: 5, open: '10s', openMax: '1m' }
 /** The folder of the secret of a PostgreSQL store, which has no folder of its own. */
 const POSTGRES_SECRET = './wakeful.secret'
 
 /** Checks the options before anything is opened. */
-export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
-  const { timeout = '30s', perEndpoint = 10, patience = '10m', circuit = {} } = options.webhooks ?? {}
-  checked<WebhookOptions>('webhooks', options.webhooks ?? {}, WEBHOOKS)
-  checked<NonNullable<WebhookOptions['circuit']>>('webhooks.circuit', circuit, CIRCUIT)
-  const { secret, allowPrivateTargets } = options
+export function webhookSettings({ secret, allowPrivateTargets, webhooks }: OpenOptions): WebhookSettings {
+  const all = withDefaults('webhooks', webhooks, WEBHOOKS)
+  const circuit = withDefaults('webhooks.circuit', all.circuit, CIRCUIT)
   if (secret !== undefined && typeof secret !== 'string')
     throw new WakefulError('field.malformed', { expected: 'a string' }, { field: 'secret' })
   if (allowPrivateTargets !== undefined && typeof allowPrivateTargets !== 'boolean')
     throw new WakefulError('field.malformed', { expected: 'true or false' }, { field: 'allowPrivateTargets' })
-  const circuitOpenMs = positive('webhooks.circuit.open', circuit.open ?? '10s')
+  const openMs = positive('webhooks.circuit.open', circuit.open)
   return {
-    timeoutMs: positive('webhooks.timeout', timeout),
-    perEndpoint: count('webhooks.perEndpoint', perEndpoint),
-    patienceMs: parseDuration(patience),
-    circuitFailures: count('webhooks.circuit.failures', circuit.failures ?? 5),
-    circuitOpenMs,
-    circuitOpenMsMax: Math.max(circuitOpenMs, positive('webhooks.circuit.openMax', circuit.openMax ?? '1m')),
+    timeoutMs: positive('webhooks.timeout', all.timeout),
+    concurrency: wholeNumber('webhooks.perEndpoint', all.perEndpoint),
+    patienceMs: parseDuration(all.patience),
+    failuresMax: wholeNumber('webhooks.circuit.failures', circuit.failures),
+    openMs,
+    openMsMax: Math.max(openMs, positive('webhooks.circuit.openMax', circuit.openMax)),
     allowPrivate: allowPrivateTargets ?? process.env.WAKEFUL_ALLOW_PRIVATE_TARGETS === '1',
   }
 }
 
-/** Webhooks on Node: the target, its secrets, and how to close its connections. */
-export interface NodeWebhooks {
-  readonly target: WebhookTarget
-  readonly secrets: WebhookSecrets
-  close(): void
+/** What opening webhooks needs of the settings. */
+interface Settings {
+  readonly secret: string | undefined
+  readonly webhooks: WebhookSettings
+  readonly onError: (thrown: unknown) => void
+  readonly clock: Clock | undefined
 }
 
-/** Assembles the parts. It creates no file and no connection before the first webhook. */
-export async function openWebhooks(
-  url: string,
-  store: Store,
-  clock: Clock,
-  settings: WebhookSettings,
-  options: WebhookOpenOptions & { readonly onError: (thrown: unknown) => void; readonly clock?: Clock },
-): Promise<NodeWebhooks> {
-  const configured = options.secret ?? process.env.WAKEFUL_SECRET
-  const keyring = await Keyring.open({ configured, path: secretPath(url) }, store, options.onError)
+/**
+ * Assembles the target of webhooks, its secrets, and how to close its connections. It creates no file and no connection
+ * before the first webhook.
+ */
+export async function openWebhooks(url: string, store: Store, clock: Clock, settings: Settings) {
+  const configured = settings.secret ?? process.env.WAKEFUL_SECRET
+  const keyring = await Keyring.open({ configured, path: secretPath(url), store, onError: settings.onError })
   const secrets = new WebhookSecrets(keyring, store, clock)
-  const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
-  const sending = options.clock?.hold === undefined ? transport : stoppingTime(transport, options.clock)
+  const transport = new NodeTransport({ allowPrivate: settings.webhooks.allowPrivate })
   const ports = {
     clock,
-    transport: sending,
+    transport: settings.clock?.hold === undefined ? transport : stoppingTime(transport, settings.clock),
     keys: secrets,
     sealer: keyring,
     canSign: () => keyring.canSign(),
   }
-  return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
+  return { target: webhookTarget(ports, settings.webhooks), secrets, close: () => transport.close() }
 }
 
 /** Stops virtual time during a request, because an attempt would time out before it was sent otherwise. */
@@ -91,17 +88,15 @@ function stoppingTime(transport: Transport, clock: Clock): Transport {
 
 function secretPath(url: string): string | null {
   if (isPostgres(url)) return POSTGRES_SECRET
-  const path = storePath(url)
-  return path === ':memory:' ? null : `${path}.secret`
+  const file = storeFile(url)
+  return file === null ? null : `${file}.secret`
 }
 
-function count(name: string, value: unknown): number {
+/** Checks an option that must be a whole number of at least 1. */
+export function wholeNumber(name: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
-  throw new WakefulError(
-    'field.not_whole_number',
-    { min: 1, max: null, value: display(value) },
-    { field: name },
-  )
+  const params = { min: 1, max: null, value: display(value) }
+  throw new WakefulError('field.not_whole_number', params, { field: name })
 }
 
 function positive(name: string, duration: string): number {

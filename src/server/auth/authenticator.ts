@@ -1,10 +1,10 @@
 import type { Rights } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Alarms } from '../../library/index.ts'
-import { assertLocal, type HeaderReader } from '../http/index.ts'
-import { hashOf } from './api-key.ts'
-import type { CalendarFeeds, FeedHolder } from './calendar-feeds.ts'
-import { ALL_TENANTS, type KeyRegistry, type KeyView } from './key-registry.ts'
+import { type Alarms, CACHE_MS_MAX } from '../../library/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { HeaderReader } from '../http/index.ts'
+import type { CalendarFeeds } from './calendar-feeds.ts'
+import { ALL_TENANTS, hashOf, type KeyRegistry, type KeyView } from './key-registry.ts'
 import type { TicketStore } from './ticket-store.ts'
 
 /** With these a caller names the tenant and owner it acts for, where its key allows several. Percent-encoded beyond ASCII. */
@@ -14,6 +14,35 @@ const OWNER_HEADER = 'wakeful-owner'
 /** The tenant of the library, the command line, and callers without a key. */
 const LOCAL_TENANT = 'default'
 const ALARMS_MAX = 1_000
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/** Headers that proxies add. */
+export const PROXIED: readonly string[] = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-forwarded-scheme',
+  'x-forwarded-server',
+  'x-forwarded-ssl',
+  'x-original-forwarded-for',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-ray',
+  'cdn-loop',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'x-envoy-external-address',
+]
+/** A page of this server, or no page. Other ports of this machine count as the same site. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 const RANK: Readonly<Record<Rights, number>> = { read: 0, write: 1, admin: 2 }
 
@@ -39,6 +68,7 @@ export interface AuthenticatorParts {
   readonly keys: KeyRegistry
   readonly tickets: TicketStore
   readonly feeds: CalendarFeeds
+  readonly clock: Pick<Clock, 'monotonic'>
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key are admitted while there are no keys. */
   readonly isLocal: boolean
@@ -52,82 +82,92 @@ export class Authenticator {
   /** By tenant and owner: the same callers come again and again. */
   readonly #alarms = new Map<string, Alarms>()
 
+  /** Whether there are any keys, as it was half a second ago. */
+  #anyKeys: { readonly until: number; readonly found: Promise<boolean> } | null = null
+
   constructor(parts: AuthenticatorParts) {
     this.#parts = parts
+    parts.keys.onChanged(() => {
+      this.#anyKeys = null
+    })
   }
 
   async admit(headers: HeaderReader, via: string): Promise<Caller> {
-    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
-    const key = bearerOf(headers)
-    if (key === null && isLocal && !(await keys.hasKeys())) {
-      assertLocal(headers, allowedOrigins, allowedHosts)
+    const text = bearerOf(headers)
+    if (text === null) {
+      if (!(await this.#admitsLocal(headers))) throw new WakefulError('access.key_missing', {})
       return this.#caller(tenantIn(headers) ?? LOCAL_TENANT, decoded(headers, OWNER_HEADER) ?? '', via)
     }
-    if (key === null) throw new WakefulError('access.key_missing', {})
-    return this.#admitKey(key, headers, via)
-  }
-
-  async #admitKey(text: string, headers: HeaderReader, via: string): Promise<Caller> {
     const key = await this.#parts.keys.find(text)
     if (key === null) throw new WakefulError('access.key_unknown', {})
     const tenant = tenantOf(key, tenantIn(headers))
     const owner = ownerOf(key, decoded(headers, OWNER_HEADER))
-    return this.#caller(tenant, owner, via, { key, hash: hashOf(text) })
+    return this.#caller(tenant, owner, via, key, hashOf(text))
   }
 
   /** Admits the caller that a ticket was issued to, if that caller's key is still valid. */
   async admitTicket(text: string, headers: HeaderReader, via: string): Promise<Caller> {
-    const { keys, tickets, isLocal, allowedOrigins, allowedHosts } = this.#parts
+    const { keys, tickets } = this.#parts
     const ticket = await tickets.redeem(text)
-    if (ticket === null) throw invalidTicket()
+    if (ticket === null) throw new WakefulError('access.ticket_unknown', {})
     const { tenant, owner, keyId, keyHash } = ticket
-    if (keyId === null || keyHash === null) {
-      if (!isLocal || (await keys.hasKeys())) throw invalidTicket()
-      assertLocal(headers, allowedOrigins, allowedHosts)
-      return this.#caller(tenant, owner, via)
-    }
-    const key = (await keys.isCurrent(keyId, keyHash)) ? await keys.get(keyId) : null
-    if (key === null) throw invalidTicket()
-    return this.#caller(tenant, owner, via, { key, hash: keyHash })
+    const key = keyId === null || keyHash === null ? null : await keys.findByHash(keyId, keyHash)
+    const isAdmitted = keyId === null ? await this.#admitsLocal(headers) : key !== null
+    if (!isAdmitted) throw new WakefulError('access.ticket_unknown', {})
+    return this.#caller(tenant, owner, via, key, keyHash)
   }
 
   /** Admits a reader of a calendar's secret address while the key it was made with is valid. A rotated key is the same key. */
   async admitToken(token: string, headers: HeaderReader): Promise<Caller> {
-    const feed = await this.#parts.feeds.find(token)
-    if (feed === null || !(await this.#isValid(feed, headers)))
-      throw new WakefulError('access.address_unknown', {})
-    const { tenant, owner } = feed
-    const alarms = this.#alarmsOf(tenant, owner)
-    return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
+    const { keys, feeds } = this.#parts
+    const feed = await feeds.find(token)
+    // An address made without a key is valid while there are none, and on this machine.
+    const isValid =
+      feed !== null &&
+      (feed.keyId === null ? await this.#admitsLocal(headers) : await keys.isLive(feed.keyId))
+    if (!isValid) throw new WakefulError('access.address_unknown', {})
+    return { ...this.#caller(feed.tenant, feed.owner, 'feed'), rights: 'read' }
   }
 
-  /** An address made without a key is valid while there are none, and on this machine. */
-  async #isValid({ keyId }: FeedHolder, headers: HeaderReader): Promise<boolean> {
-    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
-    if (keyId !== null) return keys.isLive(keyId)
-    if (!isLocal || (await keys.hasKeys())) return false
+  /** Whether a caller's key is still valid with the text it had when the caller was admitted. */
+  async isValid({ keyId, keyHash }: Caller): Promise<boolean> {
+    // A caller without a key was admitted because there were none.
+    if (keyId === null || keyHash === null) return !(await this.#hasKeys())
+    return (await this.#parts.keys.findByHash(keyId, keyHash)) !== null
+  }
+
+  /** Whether callers without a key are admitted. Throws if this one is not on this machine, or is a foreign page. */
+  async #admitsLocal(headers: HeaderReader): Promise<boolean> {
+    const { isLocal, allowedOrigins, allowedHosts } = this.#parts
+    if (!isLocal || (await this.#hasKeys())) return false
     assertLocal(headers, allowedOrigins, allowedHosts)
     return true
   }
 
+  #hasKeys(): Promise<boolean> {
+    const { keys, clock } = this.#parts
+    const now = clock.monotonic()
+    if (this.#anyKeys === null || now >= this.#anyKeys.until) {
+      const found = keys.hasKeys()
+      found.catch(() => {
+        this.#anyKeys = null
+      })
+      this.#anyKeys = { until: now + CACHE_MS_MAX, found }
+    }
+    return this.#anyKeys.found
+  }
+
+  /** A caller without a key was admitted because there are none, and may do everything. */
   #caller(
     tenant: string,
     owner: string,
     via: string,
-    by: { readonly key: KeyView | null; readonly hash: string | null } = { key: null, hash: null },
+    key: KeyView | null = null,
+    keyHash: string | null = null,
   ): Caller {
-    const { key, hash: keyHash } = by
     const alarms = this.#alarmsOf(tenant, owner)
-    return {
-      tenant,
-      owner,
-      rights: key?.rights ?? 'admin',
-      keyId: key?.id ?? null,
-      keyHash,
-      key,
-      via,
-      alarms,
-    }
+    const rights = key?.rights ?? 'admin'
+    return { tenant, owner, rights, keyId: key?.id ?? null, keyHash, key, via, alarms }
   }
 
   #alarmsOf(tenant: string, owner: string): Alarms {
@@ -155,10 +195,6 @@ export function assertMay(caller: Caller, needed: Rights): void {
 /** A name of an owner that is unique among all tenants. */
 export function ownerName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
   return JSON.stringify([tenant, owner])
-}
-
-function invalidTicket(): WakefulError {
-  return new WakefulError('access.ticket_unknown', {})
 }
 
 function bearerOf(headers: HeaderReader): string | null {
@@ -195,4 +231,37 @@ function decoded(headers: HeaderReader, header: string): string | null {
   } catch {
     throw new WakefulError('request.header_encoding', { header })
   }
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  return host === '::1' || LOOPBACK.test(host)
+}
+
+/**
+ * A server without keys is protected only by being unreachable from other machines. A page in the user's browser can reach it:
+ * through a DNS name that points here (so the Host must be this machine's), or across origins (so the Origin must be ours).
+ */
+export function assertLocal(
+  headers: HeaderReader,
+  allowedOrigins: ReadonlySet<string>,
+  allowedHosts: ReadonlySet<string>,
+): void {
+  const host = headers.get('host')
+  if (host === null || !(LOOPBACK.test(host) || allowedHosts.has(host)))
+    throw new WakefulError('access.not_local', { host: JSON.stringify((host ?? '').slice(0, 100)) })
+  // A proxy on this machine may forward calls from anywhere.
+  const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.get(name) !== null)
+  if (proxied !== undefined) throw new WakefulError('access.proxied', { header: proxied })
+  const origin = headers.get('origin')
+  if (origin !== null && !isOwnOrigin(origin, host) && !allowedOrigins.has(origin))
+    throw new WakefulError('access.origin', { origin: JSON.stringify(origin.slice(0, 100)) })
+  const site = headers.get('sec-fetch-site')
+  if (origin === null && site !== null && !OWN_SITES.has(site))
+    throw new WakefulError('access.other_site', {})
+}
+
+/** Whether a page's origin is this server, by the name it was called by. */
+export function isOwnOrigin(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`
 }

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Scope } from '../../alarm/index.ts'
 import { CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
+import { hashOf } from './key-registry.ts'
 
 /** Whose calendar it is, and the key its address was made with; null if there were no keys. */
 export interface FeedHolder extends Scope {
@@ -57,8 +58,4 @@ export class CalendarFeeds {
       after = page.at(-1)!.name
     }
   }
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
 }

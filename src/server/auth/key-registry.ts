@@ -1,14 +1,16 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Rights } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from '../../library/index.ts'
+import { type CachedDocument, CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { keyIdOf, matches, newKey } from './api-key.ts'
 
 /** The tenant of keys that are valid for all tenants. */
 export const ALL_TENANTS = '*'
 
-/** What is stored of a key. */
+const KEY = /^wk_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/
+
+/** What is stored of a key: of its text only the hash. */
 interface KeyRecord {
   readonly hash: string
   /** Null for a platform's key, which names the owner in each request. */
@@ -33,21 +35,15 @@ export interface KeyView extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 
 }
 
 /** The properties of a new key. */
-export interface KeyInput {
+export interface KeyInput extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 'createdBy' | 'expiresAt'> {
   readonly tenant: string
-  readonly owner: string | null
-  readonly rights: Rights
-  readonly label: string
-  readonly createdBy: string | null
-  readonly expiresAt: number | null
 }
 
 /** The keys of a store. */
 export class KeyRegistry {
   readonly #documents: CachedDocuments<KeyRecord>
   readonly #clock: Clock
-  #any: { readonly until: number; readonly found: Promise<boolean> } | null = null
-  #changed: (id: string) => void = () => {}
+  readonly #listeners: ((id: string) => void)[] = []
 
   constructor(documents: Documents, clock: Clock) {
     this.#documents = new CachedDocuments(documents, clock, 'key')
@@ -56,54 +52,42 @@ export class KeyRegistry {
 
   /** Calls the listener with the id of each key that is created, changed or revoked here. */
   onChanged(listener: (id: string) => void): void {
-    this.#changed = listener
+    this.#listeners.push(listener)
   }
 
-  /** Whether there are any keys, revoked ones included. The answer may be half a second old. */
-  hasKeys(): Promise<boolean> {
-    const now = this.#clock.monotonic()
-    if (this.#any === null || now >= this.#any.until) {
-      const found = this.#documents.list(null, '', 1).then((keys) => keys.length > 0)
-      found.catch(() => {
-        this.#any = null
-      })
-      this.#any = { until: now + CACHE_MS_MAX, found }
-    }
-    return this.#any.found
+  /** Whether there are any keys, revoked ones included. */
+  async hasKeys(): Promise<boolean> {
+    return (await this.#documents.list(null, '', 1)).length > 0
   }
 
   /** Makes a key and returns its text, which cannot be read again. */
-  async create(input: KeyInput): Promise<{ key: string; view: KeyView }> {
-    const { id, text, hash } = newKey()
-    const { tenant, ...rest } = input
-    const record = { hash, ...rest, createdAt: this.#clock.now(), revokedAt: null, former: null }
-    const kept = await this.#documents.change(id, tenant, () => record)
-    this.#any = null
-    this.#changed(id)
-    return { key: text, view: viewOf(kept) }
+  async create({ tenant, ...input }: KeyInput): Promise<{ key: string; view: KeyView }> {
+    const id = randomBytes(8).toString('hex')
+    const key = newText(id)
+    const record = {
+      hash: hashOf(key),
+      ...input,
+      createdAt: this.#clock.now(),
+      revokedAt: null,
+      former: null,
+    }
+    return { key, view: await this.#change(id, tenant, () => record) }
   }
 
   /** The key with this text; null if it is unknown or no longer valid. */
   async find(text: string): Promise<KeyView | null> {
-    const id = keyIdOf(text)
-    const kept = id === null ? null : await this.#documents.get(id)
+    const id = KEY.exec(text)?.[1]
+    return id === undefined ? null : this.findByHash(id, hashOf(text))
+  }
+
+  /** The key whose text has this hash; null if it is no longer valid, or has got another text. */
+  async findByHash(id: string, textHash: string): Promise<KeyView | null> {
+    const kept = await this.#documents.get(id)
     if (kept === null) return null
     const { hash, former } = kept.value
     const now = this.#clock.now()
-    const isFormer = former !== null && now < former.until && matches(text, former.hash)
-    if (!matches(text, hash) && !isFormer) return null
-    return isLive(kept.value, now) ? viewOf(kept) : null
-  }
-
-  /** Whether a key is still valid with the text it had when a connection was opened. */
-  async isCurrent(id: string, textHash: string): Promise<boolean> {
-    const kept = await this.#documents.get(id)
-    if (kept === null) return false
-    const { hash, former } = kept.value
-    const now = this.#clock.now()
-    const isFormer = former !== null && now < former.until && former.hash === textHash
-    if (hash !== textHash && !isFormer) return false
-    return isLive(kept.value, now)
+    const isFormer = former !== null && now < former.until && isSameHash(former.hash, textHash)
+    return (isFormer || isSameHash(hash, textHash)) && isLive(kept.value, now) ? viewOf(kept) : null
   }
 
   /** Whether a key is neither revoked nor expired, whatever its text is by now. */
@@ -123,25 +107,48 @@ export class KeyRegistry {
 
   /** Gives a key another text. The former one stays valid for the grace period. */
   async rotate(id: string, tenant: string, graceMs: number): Promise<{ key: string; view: KeyView }> {
-    const { text, hash } = newKey(id)
-    const kept = await this.#documents.change(id, tenant, (before) => {
+    const key = newText(id)
+    const view = await this.#change(id, tenant, (before) => {
       if (before === null || before.revokedAt !== null) throw new WakefulError('key.revoked', { id })
       const former = graceMs === 0 ? null : { hash: before.hash, until: this.#clock.now() + graceMs }
-      return { ...before, hash, former }
+      return { ...before, hash: hashOf(key), former }
     })
-    this.#changed(id)
-    return { key: text, view: viewOf(kept) }
+    return { key, view }
   }
 
   /** Revokes a key. It stays in the list, so that old audit events can be understood. */
-  async revoke(id: string, tenant: string): Promise<KeyView> {
-    const kept = await this.#documents.change(id, tenant, (before) => {
+  revoke(id: string, tenant: string): Promise<KeyView> {
+    return this.#change(id, tenant, (before) => {
       if (before === null) throw new WakefulError('key.not_found', { id })
       return { ...before, former: null, revokedAt: before.revokedAt ?? this.#clock.now() }
     })
-    this.#changed(id)
+  }
+
+  async #change(
+    id: string,
+    tenant: string,
+    change: (before: KeyRecord | null) => KeyRecord,
+  ): Promise<KeyView> {
+    const kept = await this.#documents.change(id, tenant, change)
+    for (const listener of this.#listeners) listener(id)
     return viewOf(kept)
   }
+}
+
+/** The text of a key: its public id, which may be shown, logged and listed, and 256 random bits. It is shown once. */
+function newText(id: string): string {
+  return `wk_${id}_${randomBytes(32).toString('base64url')}`
+}
+
+/** The hash by which a secret is known. Its 256 random bits need no salt and no slow hash. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Compares in constant time. */
+function isSameHash(stored: string, actual: string): boolean {
+  const [a, b] = [Buffer.from(stored, 'hex'), Buffer.from(actual, 'hex')]
+  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { hashOf } from './api-key.ts'
 import type { Caller } from './authenticator.ts'
+import { hashOf } from './key-registry.ts'
 
 const KIND = 'ticket'
 const VALID_MS = 30_000

@@ -11,10 +11,10 @@ import {
   withFields,
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
-import { ofItem, type SetView } from '../../library/index.ts'
+import { defined, ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
-import { actOnMany, listOptions, pageJson } from './bulk.ts'
-import { type CallContext, type CallsOf, defined, ok, type Reply } from './call.ts'
+import { actOnMany, listOptions, pageOf } from './bulk.ts'
+import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
 
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
@@ -56,8 +56,9 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     list: async ({ query }, { caller }) => {
       const { order, limit, cursor, ...filter } = query
-      const page = await caller.alarms.list({ ...listOptions(filter), ...defined({ order, limit, cursor }) })
-      return ok(pageJson(page))
+      return pageOf(
+        await caller.alarms.list({ ...listOptions(filter), ...defined({ order, limit, cursor }) }),
+      )
     },
 
     get: async ({ params }, { caller }) => {

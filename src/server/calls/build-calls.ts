@@ -1,11 +1,11 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
-import type { Audit, CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
+import type { CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
 import { type ConnectionLimiter, RequestQueue } from '../limits/index.ts'
 import type { PauseControl, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
-import { calendarCalls } from './calendar.ts'
-import type { CallContext, CallsOf, Reply } from './call.ts'
+import { calendarFeedCalls } from './calendar-feed.ts'
+import type { Audit, CallContext, CallsOf, Reply } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
 import { readCalls } from './reads.ts'
@@ -34,8 +34,6 @@ export interface CallParts {
   readonly connections: ConnectionLimiter
   /** Answers with a stream of events; made by `live/`. */
   readonly stream: Calls['stream']
-  /** The queue of reads that return a page. */
-  readonly pages: RequestQueue
 }
 
 /** The work of every operation. */
@@ -43,19 +41,18 @@ export type Calls = CallsOf<OperationName>
 
 type AnyCall = (input: unknown, context: CallContext) => Reply | Promise<Reply>
 
-/** The queue of reads that return a page. */
-export function pageQueue(): RequestQueue {
-  return new RequestQueue(PAGES)
-}
-
-/** The work of every operation. Each goes through a queue, so that no caller can keep others from being answered. */
-export function buildCalls(parts: CallParts): Calls {
-  const { keys, tenants, quotas, pauses, feeds, tickets, operator, audit, connections, stream, pages } = parts
+/**
+ * The work of every operation, and the queue of reads that return a page. Each call goes through a queue, so that no caller
+ * can keep others from being answered.
+ */
+export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueue } {
+  const { keys, tenants, quotas, pauses, feeds, tickets, operator, audit, connections, stream } = parts
+  const pages = new RequestQueue(PAGES)
   const calls: Calls = {
     ...alarmCalls(quotas),
     ...readCalls,
     ...inboxCalls(connections, pages),
-    ...calendarCalls(feeds, operator),
+    ...calendarFeedCalls(feeds, operator),
     ...keyCalls(keys, tickets, operator.clock, audit),
     ...tenantCalls(tenants, pauses, audit),
     ...targetCalls(pauses, audit),
@@ -78,5 +75,5 @@ export function buildCalls(parts: CallParts): Calls {
     const queue = queues[name] === undefined ? others : queues[name]
     return [name, queue === null ? call : queue.wrap(call)]
   })
-  return Object.fromEntries(queued) as Calls
+  return { calls: Object.fromEntries(queued) as Calls, pages }
 }

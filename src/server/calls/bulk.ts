@@ -1,10 +1,10 @@
 import { type AlarmView, readFilters, type Status, type WireFilters, wireJson } from '../../alarm/index.ts'
-import { type ACTIONS, withFields } from '../../contracts/index.ts'
+import type { ACTIONS } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import type { ListOptions, ListPage } from '../../library/index.ts'
+import { defined, type ListOptions, type ListPage } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
-import { defined } from './call.ts'
+import { page, type Reply } from './call.ts'
 
 /** Alarms read at a time. */
 const PAGE = 500
@@ -33,9 +33,9 @@ export function listOptions(filter: Filter): ListOptions {
   return defined({ ...readFilters(filter), status, target, q, since })
 }
 
-/** A page of alarms as JSON. */
-export function pageJson({ items, nextCursor }: ListPage): string {
-  return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, { next_cursor: nextCursor })
+/** An answer with a page of alarms. */
+export function pageOf({ items, nextCursor }: ListPage): Reply {
+  return page(items.map(wireJson), nextCursor)
 }
 
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */
@@ -51,14 +51,14 @@ export async function actOnMany(
   let cursor: string | null | undefined
   while (cursor !== null && matched < MATCHED_MAX && signal?.aborted !== true) {
     const limit = Math.min(PAGE, MATCHED_MAX - matched)
-    const page = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
-    matched += page.items.length
+    const found = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
+    matched += found.items.length
     if (order.dry_run !== true) {
-      const failures = await actOn(caller, quotas, order.action, page.items)
-      done += page.items.length - failures.length
+      const failures = await actOn(caller, quotas, order.action, found.items)
+      done += found.items.length - failures.length
       refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
     }
-    cursor = page.nextCursor
+    cursor = found.nextCursor
   }
   return { matched, done, refused, more: cursor !== null }
 }

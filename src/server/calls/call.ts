@@ -28,20 +28,21 @@ export interface CallContext {
   readonly signal?: AbortSignal
 }
 
+/** Records what an admin did, and what it was about. */
+export type Audit = (caller: Caller, act: string, about: Readonly<Record<string, unknown>>) => Promise<void>
+
 /** What does the work of an operation. */
 export type Call<O extends Operation> = (input: Input<O>, context: CallContext) => Reply | Promise<Reply>
 
 /** The work of the named operations. */
 export type CallsOf<N extends OperationName> = { readonly [K in N]: Call<(typeof operations)[K]> }
 
+/** An answer with a page of a list: its items as JSON, and the cursor of the next page if there is more. */
+export function page(items: readonly string[], nextCursor: string | null): Reply {
+  return ok(`{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`)
+}
+
 /** An answer of 200 with this JSON. */
 export function ok(json: string, version?: string): Reply {
   return { status: 200, json, ...(version !== undefined && { version }) }
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
-
-/** The fields that are not undefined: a query that leaves a field out still has its name. */
-export function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -1,10 +1,10 @@
 import type { TargetSpec } from '../../alarm/index.ts'
 import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type TakeOptions, takeOf } from '../../library/index.ts'
+import { defined, type TakeOptions, takeOf } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
-import { type CallsOf, defined, ok } from './call.ts'
+import { type CallsOf, ok } from './call.ts'
 
 /**
  * The calls of agents without a URL, and those about an owner's default target. Without a server there are no

@@ -3,15 +3,13 @@ import { WakefulError } from '../../error.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import {
   ALL_TENANTS,
-  type Audit,
-  actOf,
   type Caller,
   includes,
   type KeyRegistry,
   type KeyView,
   type TicketStore,
 } from '../auth/index.ts'
-import { type CallsOf, ok } from './call.ts'
+import { type Audit, type CallsOf, ok, page } from './call.ts'
 
 const LIST_DEFAULT = 50
 /** Keys read at a time. */
@@ -37,31 +35,28 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
       if (!includes(caller.rights, rights)) throw new WakefulError('access.rights_not_grantable', { rights })
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
-      await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))
+      await audit(caller, 'key_created', { key: made.view.id, ...wanted, rights })
       return { status: 201, json: withFields(wireText(made.view), { key: made.key }) }
     },
 
     listKeys: async ({ query }, { caller }) => {
       const { limit = LIST_DEFAULT, cursor = '' } = query
       const found = await ownKeys(keys, caller, cursor, limit)
-      const next = found.length === limit ? found.at(-1)!.id : null
-      return ok(
-        `{"items":[${found.map((key) => wireText(key)).join(',')}],"next_cursor":${JSON.stringify(next)}}`,
-      )
+      return page(found.map(wireText), found.length === limit ? found.at(-1)!.id : null)
     },
 
     rotateKey: async ({ params, body }, { caller }) => {
       const { tenant } = await own(caller, params.id)
       const graceMs = body.grace === undefined ? 0 : parseDuration(body.grace)
       const made = await keys.rotate(params.id, tenant, graceMs)
-      await audit(actOf(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs }))
+      await audit(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs })
       return ok(withFields(wireText(made.view), { key: made.key }))
     },
 
     revokeKey: async ({ params }, { caller }) => {
       const { tenant } = await own(caller, params.id)
       const view = await keys.revoke(params.id, tenant)
-      await audit(actOf(caller, 'key_revoked', { key: params.id, tenant }))
+      await audit(caller, 'key_revoked', { key: params.id, tenant })
       return ok(wireText(view))
     },
   } satisfies Partial<CallsOf<OperationName>>
@@ -73,10 +68,10 @@ async function ownKeys(keys: KeyRegistry, caller: Caller, cursor: string, limit:
   const found: KeyView[] = []
   let after = cursor
   for (;;) {
-    const page = await keys.list(tenant, after, LIST_MAX)
-    found.push(...page.filter((key) => mayManage(caller, key)))
-    if (page.length < LIST_MAX || found.length >= limit) return found.slice(0, limit)
-    after = page.at(-1)!.id
+    const listed = await keys.list(tenant, after, LIST_MAX)
+    found.push(...listed.filter((key) => mayManage(caller, key)))
+    if (listed.length < LIST_MAX || found.length >= limit) return found.slice(0, limit)
+    after = listed.at(-1)!.id
   }
 }
 

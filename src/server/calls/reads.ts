@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
-import type { Alarms, EventView } from '../../library/index.ts'
+import { type Alarms, defined, type EventView } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
-import { pageJson } from './bulk.ts'
-import { type CallsOf, defined, ok } from './call.ts'
+import { pageOf } from './bulk.ts'
+import { type CallsOf, ok, page } from './call.ts'
 
 const EVENTS_DEFAULT = 50
 /** After this much, the event loop gets a turn. */
@@ -14,21 +14,18 @@ const TURN_BYTES = 256 * 1024
 export const readCalls = {
   why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
 
-  history: async ({ query }, { caller }) => {
-    return ok(pageJson(await caller.alarms.historyPage(defined(query))))
-  },
+  history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(defined(query))),
 
   stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
 
-  failed: async ({ query }, { caller }) => ok(pageJson(await caller.alarms.failedPage(defined(query)))),
+  failed: async ({ query }, { caller }) => pageOf(await caller.alarms.failedPage(defined(query))),
 
   events: async ({ query }, { caller }) => {
     const { after, alarm_id, limit = EVENTS_DEFAULT } = query
     // Read before the log: events appended in between come after it.
     const from = after === 'newest' ? await caller.alarms.newest() : after
     const items = await firstEvents(caller.alarms, from, alarm_id, limit)
-    const next = items.at(-1)?.cursor ?? from ?? null
-    return ok(`{"items":[${items.map(eventWire).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+    return page(items.map(eventWire), items.at(-1)?.cursor ?? from ?? null)
   },
 
   append: async ({ body }, { caller }) => {

@@ -1,9 +1,9 @@
 import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Audit, actOf, type Caller } from '../auth/index.ts'
+import type { Caller } from '../auth/index.ts'
 import type { PauseControl } from '../tenants/index.ts'
-import { type CallsOf, ok } from './call.ts'
+import { type Audit, type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
 /** The calls about targets: their pauses, and the secret that webhooks are signed with. */
@@ -15,14 +15,14 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
   return {
     webhookSecret: async (_input, { caller }) => {
       assertWholeTenant(caller)
-      await audit(actOf(caller, 'webhook_secret_read', {}))
+      await audit(caller, 'webhook_secret_read', {})
       return ok(wireText(await caller.alarms.webhooks.secret()))
     },
 
     rotateWebhookSecret: async (_input, { caller }) => {
       assertWholeTenant(caller)
       const secret = await caller.alarms.webhooks.rotateSecret()
-      await audit(actOf(caller, 'webhook_secret_rotated', {}))
+      await audit(caller, 'webhook_secret_rotated', {})
       return ok(wireText(secret))
     },
 
@@ -35,7 +35,7 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       assertOperator(caller)
       const target = targetOf(body)
       await pauses.pause({ target })
-      await audit(actOf(caller, 'target_paused', pauseState(target, true)))
+      await audit(caller, 'target_paused', pauseState(target, true))
       return ok(wireText(toWire(target)))
     },
 
@@ -45,7 +45,7 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       const target = targetOf(body)
       if (!(await pauses.resume({ target }, per_second)))
         throw new WakefulError('target.not_paused', { kind: target.kind, name: JSON.stringify(target.name) })
-      await audit(actOf(caller, 'target_resumed', { ...pauseState(target, false), per_second }))
+      await audit(caller, 'target_resumed', { ...pauseState(target, false), per_second })
       return ok(wireText(toWire(target)))
     },
   } satisfies Partial<CallsOf<OperationName>>

@@ -1,8 +1,8 @@
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Audit, actOf, type Caller } from '../auth/index.ts'
+import type { Caller } from '../auth/index.ts'
 import { checkedQuotas, type PauseControl, type TenantRegistry, type TenantView } from '../tenants/index.ts'
-import { type CallsOf, ok } from './call.ts'
+import { type Audit, type CallsOf, ok, page } from './call.ts'
 import { isOperator } from './keys.ts'
 
 const LIST_DEFAULT = 50
@@ -19,9 +19,8 @@ export function tenantCalls(tenants: TenantRegistry, pauses: PauseControl, audit
     listTenants: async ({ query }, { caller }) => {
       assertOperator(caller)
       const { limit = LIST_DEFAULT, cursor = '' } = query
-      const page = await tenants.list(cursor, limit)
-      const next = page.length === limit ? page.at(-1)!.tenant : null
-      return ok(`{"items":[${page.map(toWire).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+      const found = await tenants.list(cursor, limit)
+      return page(found.map(toWire), found.length === limit ? found.at(-1)!.tenant : null)
     },
 
     getTenant: async ({ params }, { caller }) => {
@@ -34,14 +33,14 @@ export function tenantCalls(tenants: TenantRegistry, pauses: PauseControl, audit
       const [quotas, owners] = [checkedQuotas(body.quotas ?? {}), checkedQuotas(body.owner_quotas ?? {})]
       const view = await tenants.putQuotas(params.tenant, quotas, owners)
       await pauses.limit(params.tenant, await tenants.quotasOf(params.tenant))
-      await audit(actOf(caller, 'tenant_quotas_put', { tenant: params.tenant, quotas, owner_quotas: owners }))
+      await audit(caller, 'tenant_quotas_put', { tenant: params.tenant, quotas, owner_quotas: owners })
       return ok(toWire(view))
     },
 
     pauseTenant: async ({ params }, { caller }) => {
       assertOperator(caller)
       await pauses.pause({ tenant: params.tenant })
-      await audit(actOf(caller, 'tenant_paused', { tenant: params.tenant }))
+      await audit(caller, 'tenant_paused', { tenant: params.tenant })
       return ok(toWire(await tenants.get(params.tenant)))
     },
 
@@ -49,7 +48,7 @@ export function tenantCalls(tenants: TenantRegistry, pauses: PauseControl, audit
       assertOperator(caller)
       const { per_second = CATCH_UP_PER_SECOND } = body
       await pauses.resume({ tenant: params.tenant }, per_second)
-      await audit(actOf(caller, 'tenant_resumed', { tenant: params.tenant, per_second }))
+      await audit(caller, 'tenant_resumed', { tenant: params.tenant, per_second })
       return ok(toWire(await tenants.get(params.tenant)))
     },
   } satisfies Partial<CallsOf<OperationName>>

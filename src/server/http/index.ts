@@ -1,6 +1,12 @@
 /** Plain HTTP: reading requests and bodies, checking them against their contracts, and problem documents. */
 export { crossOrigin } from './cors.ts'
-export { assertLocal, isLoopback, isOwnOrigin, PROXIED } from './local-guard.ts'
+export {
+  answerBroken,
+  answerEarly,
+  answerSocket,
+  answerUnreadable,
+  problemResponse,
+} from './early-answers.ts'
 export { problemOf, refusal, retryAfter, STATUS_OF } from './problem.ts'
 export {
   answerText,

@@ -1,44 +1,33 @@
 import { type ErrorCode, WakefulError } from '../../error.ts'
 import { type Interface, render, toWire, type WireError } from '../../errors/index.ts'
 
-/** What each code is over HTTP: the one table of it. */
-export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
-  invalid_request: 400,
-  invalid_time: 400,
-  invalid_rule: 400,
-  invalid_timezone: 400,
-  payload_too_large: 413,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  already_ended: 409,
-  cursor_expired: 410,
-  quota_exceeded: 429,
-  rate_limited: 429,
-  store_unavailable: 503,
-  schema_too_new: 503,
-  internal: 500,
+/** What each code is over HTTP, and its title. */
+const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
+  invalid_request: [400, 'Invalid request'],
+  invalid_time: [400, 'Invalid time'],
+  invalid_rule: [400, 'Invalid rule'],
+  invalid_timezone: [400, 'Unknown time zone'],
+  payload_too_large: [413, 'Payload too large'],
+  unauthorized: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  not_found: [404, 'Not found'],
+  conflict: [409, 'Conflict'],
+  already_ended: [409, 'Already ended'],
+  cursor_expired: [410, 'Cursor expired'],
+  quota_exceeded: [429, 'Quota exceeded'],
+  rate_limited: [429, 'Too many requests'],
+  store_unavailable: [503, 'Store unavailable'],
+  schema_too_new: [503, 'Schema too new'],
+  internal: [500, 'Internal error'],
 }
 
-const TITLES: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'Invalid request',
-  invalid_time: 'Invalid time',
-  invalid_rule: 'Invalid rule',
-  invalid_timezone: 'Unknown time zone',
-  payload_too_large: 'Payload too large',
-  unauthorized: 'Unauthorized',
-  forbidden: 'Forbidden',
-  not_found: 'Not found',
-  conflict: 'Conflict',
-  already_ended: 'Already ended',
-  cursor_expired: 'Cursor expired',
-  quota_exceeded: 'Quota exceeded',
-  rate_limited: 'Too many requests',
-  store_unavailable: 'Store unavailable',
-  schema_too_new: 'Schema too new',
-  internal: 'Internal error',
-}
+/** The media type of problem documents. */
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
+
+/** The status of each code. */
+export const STATUS_OF = Object.fromEntries(
+  Object.entries(STATUSES).map(([code, [status]]) => [code, status]),
+) as Readonly<Record<ErrorCode, number>>
 
 /** A refusal as it goes over the wire (RFC 9457). */
 export interface Problem extends WireError {
@@ -66,11 +55,12 @@ export function problemOf(
 ): Problem {
   const error = audience === 'operators' && thrown instanceof WakefulError ? thrown : publicError(thrown)
   const { code } = error
+  const [status, title] = STATUSES[code]
   const errors = error.errors ?? (error.field !== undefined || unknownName(error) ? [error] : [])
   return {
     type: `urn:wakeful:problem:${code}`,
-    title: TITLES[code],
-    status: error.reason === 'body.content_encoding' ? 415 : STATUS_OF[code],
+    title,
+    status: error.reason === 'body.content_encoding' ? 415 : status,
     code,
     detail: render(error, where),
     ...toWire(error),
@@ -108,7 +98,7 @@ export function refusal(thrown: unknown, requestId: string, status?: number): Re
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
     headers: {
-      'content-type': 'application/problem+json; charset=utf-8',
+      'content-type': PROBLEM_TYPE,
       'cache-control': 'no-store',
       'x-request-id': requestId,
       ...(problem.status === 401 && { 'www-authenticate': 'Bearer realm="wakeful"' }),

@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
-import { type Caller, type KeyRegistry, ownerName } from '../auth/index.ts'
+import { type Caller, ownerName } from '../auth/index.ts'
 
 /** With the age of a cached key (half a second), this stays below the promised second. */
 const CHECK_EACH_MS = 250
@@ -22,18 +22,12 @@ export interface LiveConnection {
 /** A call that waits for something to happen, no longer than its key is valid. */
 export type WaitingCall = Pick<LiveConnection, 'caller' | 'end'>
 
-/** How connections are limited. */
-export interface ConnectionLimiterOptions {
-  readonly keys: KeyRegistry
-  readonly clock: Clock
-  readonly connectionsMax: number
-  /** Called when a connection opens; the function it returns is called when it ends. */
-  readonly connected?: ((kind: LiveConnection['kind']) => () => void) | undefined
-}
-
 /** The long-lived connections: a bounded number, each for as long as its key is valid. */
 export class ConnectionLimiter {
-  readonly #options: ConnectionLimiterOptions
+  readonly #isValid: (caller: Caller) => Promise<boolean>
+  readonly #clock: Clock
+  readonly #connectionsMax: number
+  readonly #connected: (kind: LiveConnection['kind']) => () => void
   readonly #open = new Map<LiveConnection, () => void>()
   readonly #perTenant = new Counts()
   readonly #waiting = new Set<WaitingCall>()
@@ -43,13 +37,22 @@ export class ConnectionLimiter {
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
-  constructor(options: ConnectionLimiterOptions) {
-    this.#options = options
+  /** `isValid` tells whether a caller's key still is. `connected` is called when a connection opens; the function it returns is called when it ends. */
+  constructor(
+    isValid: (caller: Caller) => Promise<boolean>,
+    clock: Clock,
+    connectionsMax: number,
+    connected: (kind: LiveConnection['kind']) => () => void,
+  ) {
+    this.#isValid = isValid
+    this.#clock = clock
+    this.#connectionsMax = connectionsMax
+    this.#connected = connected
   }
 
   /** Throws if no more connections are allowed, or no more of this caller's tenant. */
   assertCapacity(caller?: Caller): void {
-    const { connectionsMax } = this.#options
+    const connectionsMax = this.#connectionsMax
     if (this.#isClosing) throw new WakefulError('server.closing', {}, { retryAfterMs: FULL_RETRY_MS })
     if (this.#open.size + this.#moreReaders >= connectionsMax)
       throw new WakefulError('limit.connections', { max: connectionsMax }, { retryAfterMs: FULL_RETRY_MS })
@@ -63,8 +66,7 @@ export class ConnectionLimiter {
   /** Adds a connection; the function returned removes it. */
   add(connection: LiveConnection): () => void {
     this.assertCapacity(connection.caller)
-    const disconnected = this.#options.connected?.(connection.kind) ?? (() => {})
-    this.#open.set(connection, disconnected)
+    this.#open.set(connection, this.#connected(connection.kind))
     this.#perTenant.add(connection.caller.tenant)
     this.#cancelCheck ??= this.#nextCheck()
     return () => this.#remove(connection)
@@ -126,7 +128,7 @@ export class ConnectionLimiter {
   }
 
   #nextCheck(): () => void {
-    return this.#options.clock.setTimer(CHECK_EACH_MS, () => void this.#check())
+    return this.#clock.setTimer(CHECK_EACH_MS, () => void this.#check())
   }
 
   async #check(): Promise<void> {
@@ -146,13 +148,6 @@ export class ConnectionLimiter {
     )
     if (this.#open.size + this.#waiting.size > 0) this.#cancelCheck = this.#nextCheck()
     else this.#cancelCheck = null
-  }
-
-  async #isValid({ keyId, keyHash }: Caller): Promise<boolean> {
-    const { keys } = this.#options
-    // A caller without a key was admitted because there were none.
-    if (keyId === null || keyHash === null) return !(await keys.hasKeys())
-    return keys.isCurrent(keyId, keyHash)
   }
 }
 

@@ -12,79 +12,63 @@ export interface EventFeedOptions {
   readonly types?: ReadonlySet<string> | undefined
 }
 
-/** What a feed is read with. */
-export interface EventFeedParts {
-  readonly reads: EventReadLimiter
-  /** Called when it ends, perhaps more than once. */
-  readonly onEnded?: () => void
+/** The event log from a cursor on. It is read only as fast as the events are consumed. */
+export interface EventFeed {
+  /** Every event up to here was consumed, or is not of a wanted type. */
+  readonly cursor: string | null
+  /** The next event; null when the feed has ended. */
+  next(): Promise<EventView | null>
+  /** Ends it, also while `next` waits. */
+  end(): void
 }
 
-/** Follows the event log from a cursor on. It is read only as fast as the events are consumed. */
-export class EventFeed {
-  /** Every event up to here was consumed, or is not of a wanted type. */
-  cursor: string | null
-  readonly #events: AsyncGenerator<EventView>
-  readonly #abort: AbortController
-  readonly #onEnded: () => void
-
-  private constructor(
-    cursor: string | null,
-    events: AsyncGenerator<EventView>,
-    abort: AbortController,
-    onEnded: () => void,
-  ) {
-    this.cursor = cursor
-    this.#events = events
-    this.#abort = abort
-    this.#onEnded = onEnded
+/**
+ * Follows the event log from a cursor on. Throws on one that is invalid or expired, before anything is answered. `onEnded`
+ * is called when it ends, perhaps more than once.
+ */
+export async function openFeed(
+  caller: Caller,
+  { after = 'newest', alarmId, types }: EventFeedOptions,
+  reads: EventReadLimiter,
+  onEnded: () => void = () => {},
+): Promise<EventFeed> {
+  const { alarms } = caller
+  const abort = new AbortController()
+  const filter = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
+  const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
+  const past = alarms.events({ ...filter, ...(from !== undefined && { after: from }) })
+  const first = await reads.begin(caller, () => past.next())
+  const passed = reads.reader(caller)
+  let cursor = from ?? null
+  const events = follow()
+  return {
+    get cursor() {
+      return cursor
+    },
+    next: async () => (await events.next()).value ?? null,
+    end: () => {
+      abort.abort()
+      onEnded()
+      // Also where the generator is suspended between two events.
+      events.return(undefined).catch(() => {})
+    },
   }
 
-  /** Starts at a cursor. Throws on one that is invalid or expired, before anything is answered. */
-  static async open(
-    caller: Caller,
-    { after = 'newest', alarmId, types }: EventFeedOptions,
-    { reads, onEnded = () => {} }: EventFeedParts,
-  ): Promise<EventFeed> {
-    const { alarms } = caller
-    const abort = new AbortController()
-    const filter = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
-    const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
-    const past = alarms.events({ ...filter, ...(from !== undefined && { after: from }) })
-    const first = await reads.begin(caller, () => past.next())
-    const passed = reads.reader(caller)
-    const feed: EventFeed = new EventFeed(from ?? null, follow(), abort, onEnded)
-    return feed
-
-    /** The events that are there, then those that come. */
-    async function* follow(): AsyncGenerator<EventView> {
-      if (first.done !== true) {
-        yield* wanted(first.value)
-        for await (const event of past) yield* wanted(event)
-      }
-      const next = feed.cursor === null ? {} : { after: feed.cursor }
-      for await (const event of alarms.events({ ...filter, ...next, follow: true })) yield* wanted(event)
+  /** The events that are there, then those that come. */
+  async function* follow(): AsyncGenerator<EventView, undefined> {
+    if (first.done !== true) {
+      yield* wanted(first.value)
+      for await (const event of past) yield* wanted(event)
     }
-
-    async function* wanted(event: EventView): AsyncGenerator<EventView> {
-      if (types === undefined || types.has(event.type)) yield event
-      await passed(event.dataJson.length)
-      // Not before: a reader that resumes from this cursor has received the event.
-      feed.cursor = event.cursor
-    }
+    const next = cursor === null ? {} : { after: cursor }
+    for await (const event of alarms.events({ ...filter, ...next, follow: true })) yield* wanted(event)
   }
 
-  /** The next event; null when the feed has ended. */
-  async next(): Promise<EventView | null> {
-    const { done, value } = await this.#events.next()
-    return done === true ? null : value
-  }
-
-  /** Ends it, also while `next` waits. */
-  end(): void {
-    this.#abort.abort()
-    this.#onEnded()
-    // Also where the generator is suspended between two events.
-    this.#events.return(undefined).catch(() => {})
+  async function* wanted(event: EventView): AsyncGenerator<EventView> {
+    if (types === undefined || types.has(event.type)) yield event
+    await passed(event.dataJson.length)
+    // Not before: a reader that resumes from this cursor has received the event.
+    cursor = event.cursor
   }
 }
 

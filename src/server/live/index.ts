@@ -1,2 +1,4 @@
 /** Long-lived connections: WebSockets and server-sent events. */
-export { Live, type LiveOptions } from './live.ts'
+export { streamCall } from './event-stream.ts'
+export { type LiveOptions, liveParts } from './live.ts'
+export { wsEndpoint } from './ws-endpoint.ts'

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { wireJson } from '../../alarm/index.ts'
 import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Alarms, ListOptions, ListPage } from '../../library/index.ts'
+import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
 import { HISTORY_STATUSES, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { defined } from '../calls/index.ts'
 
 const LIST_MAX = 500
 

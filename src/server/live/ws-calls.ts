@@ -5,7 +5,6 @@ import { libraryField } from '../../errors/index.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
 import type { CallContext, Reply } from '../calls/index.ts'
 import { checked, problemOf, unknownField } from '../http/index.ts'
-import type { RequestQueue } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { type EventFeedOptions, parseTypes } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
@@ -26,12 +25,6 @@ export interface WsResult {
   readonly after?: () => void
 }
 
-/** What the calls work with. */
-export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'clock'> {
-  /** The queue of reads that return a page. */
-  readonly pages: RequestQueue
-}
-
 /** Where the WebSocket is. */
 export const WS_PATH = '/v1/ws'
 
@@ -43,10 +36,10 @@ const ALIASES: Readonly<Record<string, OperationName>> = { alarms: 'list' }
 
 /** The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. */
 export class WsCalls {
-  readonly #parts: WsCallsParts
+  readonly #parts: AppParts
   readonly #calls: ReadonlyMap<string, WsCall>
 
-  constructor(parts: WsCallsParts) {
+  constructor(parts: AppParts) {
     this.#parts = parts
     this.#calls = new Map([
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),

@@ -1,71 +1,57 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { WakefulError } from '../../error.ts'
-import type { Clock } from '../../time/index.ts'
-import type { Authenticator, Caller } from '../auth/index.ts'
+import { type Caller, isOwnOrigin } from '../auth/index.ts'
 import {
   duplicateHeader,
   type HeaderReader,
-  isOwnOrigin,
   NodeHeaders,
   problemOf,
+  problemResponse,
   retryAfter,
   unknownField,
 } from '../http/index.ts'
-import type { ByteBudget, ConnectionLimiter, EventReadLimiter, SendBuffer } from '../limits/index.ts'
-import { WS_PATH, type WsCalls } from './ws-calls.ts'
-import { type WsBounds, WsSession } from './ws-session.ts'
+import { ByteBudget, type SendBuffer } from '../limits/index.ts'
+import type { AppParts } from '../rest/index.ts'
+import type { LiveParts } from './live.ts'
+import { WS_PATH, WsCalls } from './ws-calls.ts'
+import { WsSession } from './ws-session.ts'
 
-/** What the endpoint is made of. */
-export interface WsEndpointParts extends WsBounds {
-  readonly authenticator: Authenticator
-  readonly calls: WsCalls
-  readonly connections: ConnectionLimiter
-  readonly clock: Clock
-  readonly unread: ByteBudget<SendBuffer>
-  readonly reads: EventReadLimiter
-  readonly allowedOrigins: ReadonlySet<string>
-  readonly onError: (thrown: unknown) => void
-}
+/** What waits for the readers of all WebSockets. */
+const UNREAD_BYTES_MAX = 256 * 1_048_576
 
-/** Handles the requests to become a WebSocket. Those that may not are answered with a problem document. */
-export class WsEndpoint {
-  readonly #parts: WsEndpointParts
-  readonly #server: WebSocketServer
+/** Handles a request to become a WebSocket. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-  constructor(parts: WsEndpointParts) {
-    this.#parts = parts
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload: parts.messageBytesMax,
-      // Compression costs memory per connection, and a small message can inflate to a large one.
-      perMessageDeflate: false,
-      // The session answers pings, and only of readers that read.
-      autoPong: false,
-    })
-    // The request is not a WebSocket handshake.
-    this.#server.on('wsClientError', ({ message }, socket, { method }) =>
-      this.#refuse(
-        socket,
-        new WakefulError('request.websocket_handshake', { detail: message }),
-        method === 'GET' ? 400 : 405,
-      ),
-    )
-  }
+/**
+ * What handles the requests to become a WebSocket. Those that may not are answered with a problem document. The calls of
+ * the others go through the same authenticator, calls and log as over HTTP.
+ */
+export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
+  const { connections } = live
+  const { authenticator, allowedOrigins } = app
+  const calls = new WsCalls(app)
+  const unread = new ByteBudget<SendBuffer>(UNREAD_BYTES_MAX, (buffer) => buffer.terminate())
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: live.messageBytesMax,
+    // Compression costs memory per connection, and a small message can inflate to a large one.
+    perMessageDeflate: false,
+    // The session answers pings, and only of readers that read.
+    autoPong: false,
+  })
+  // The request is not a WebSocket handshake.
+  server.on('wsClientError', ({ message }, socket, { method }) =>
+    refuse(
+      socket,
+      new WakefulError('request.websocket_handshake', { detail: message }),
+      method === 'GET' ? 400 : 405,
+    ),
+  )
 
-  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#admit(request).then(
-      (caller) => {
-        if (!socket.destroyed) this.#open(request, socket, head, caller)
-      },
-      (thrown: unknown) => this.#refuse(socket, thrown),
-    )
-  }
-
-  async #admit(request: IncomingMessage): Promise<Caller> {
-    const { authenticator, connections, allowedOrigins } = this.#parts
+  const admit = async (request: IncomingMessage): Promise<Caller> => {
     const duplicate = duplicateHeader(request)
     if (duplicate !== undefined) throw new WakefulError('request.header_twice', { header: duplicate })
     const ticket = ticketOf(request)
@@ -77,36 +63,31 @@ export class WsEndpoint {
       : authenticator.admitTicket(ticket, headers, 'ws')
   }
 
-  #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {
-    try {
-      // Others may have connected while this one was authenticated.
-      this.#parts.connections.assertCapacity(caller)
-    } catch (thrown) {
-      this.#refuse(socket, thrown)
-      return
-    }
-    this.#server.handleUpgrade(request, socket, head, (open) =>
-      new WsSession({ ...this.#parts, socket: open, caller }).start(),
-    )
-  }
-
-  #refuse(socket: Duplex, thrown: unknown, status?: number): void {
+  const refuse = (socket: Duplex, thrown: unknown, status?: number): void => {
     const mapped = problemOf(thrown)
     const problem = { ...mapped, status: status ?? mapped.status }
-    if (problem.status >= 500) this.#parts.onError(thrown)
+    if (problem.status >= 500) live.onError(thrown)
     const body = JSON.stringify(problem)
     const headers = [
-      'Content-Type: application/problem+json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
       'Sec-WebSocket-Version: 13',
       ...Object.values(retryAfter(thrown)).map((seconds) => `Retry-After: ${seconds}`),
       ...(problem.status === 405 ? ['Allow: GET'] : []),
-      'Connection: close',
     ]
-    socket.end(
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`,
-      () => socket.destroy(),
-    )
+    socket.end(problemResponse(problem.status, body, headers), () => socket.destroy())
+  }
+
+  return async (request, socket, head) => {
+    try {
+      const caller = await admit(request)
+      if (socket.destroyed) return
+      // Others may have connected while this one was authenticated.
+      connections.assertCapacity(caller)
+      server.handleUpgrade(request, socket, head, (open) =>
+        new WsSession({ ...live, unread, calls, socket: open, caller }).start(),
+      )
+    } catch (thrown) {
+      refuse(socket, thrown)
+    }
   }
 }
 

@@ -2,38 +2,20 @@ import type { WebSocket } from 'ws'
 import { eventWire, WS_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
-import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { problemOf, unknownField } from '../http/index.ts'
-import {
-  type ByteBudget,
-  type ConnectionLimiter,
-  type EventReadLimiter,
-  RateLimiter,
-  SendBuffer,
-} from '../limits/index.ts'
-import { EventFeed, type EventFeedOptions } from './event-feed.ts'
+import { type ByteBudget, RateLimiter, SendBuffer } from '../limits/index.ts'
+import { type EventFeed, type EventFeedOptions, openFeed } from './event-feed.ts'
+import type { LiveParts } from './live.ts'
 import type { WsCalls } from './ws-calls.ts'
 
-/** What bounds one WebSocket. */
-export interface WsBounds {
-  readonly messageBytesMax: number
-  readonly messagesPerSecond: number
-  readonly bufferBytesMax: number
-  readonly heartbeatMs: number
-  /** How long a full send buffer may take to drain. */
-  readonly stallMs: number
-}
-
 /** What the session of one connection is made of. */
-export interface WsSessionParts extends WsBounds {
+export interface WsSessionParts extends LiveParts {
   readonly socket: WebSocket
   readonly caller: Caller
   readonly calls: WsCalls
-  readonly connections: ConnectionLimiter
-  readonly clock: Clock
+  /** What waits for the readers of all WebSockets. */
   readonly unread: ByteBudget<SendBuffer>
-  readonly reads: EventReadLimiter
 }
 
 const CONCURRENT_CALLS_MAX = 16
@@ -221,7 +203,7 @@ export class WsSession {
     const remove = this.#feeds.size + this.#subscribing > 0 ? connections.addReader(caller) : () => {}
     this.#subscribing += 1
     try {
-      return await EventFeed.open(caller, options, { reads, onEnded: remove })
+      return await openFeed(caller, options, reads, remove)
     } catch (thrown) {
       remove()
       throw thrown

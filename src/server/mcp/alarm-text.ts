@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
+import { defined } from '../../library/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { call, read, type ToolContext } from './tool.ts'
 
@@ -21,15 +22,8 @@ interface RuleText {
 async function ruleText(alarm: AlarmWire, work: ToolContext): Promise<RuleText | null> {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
-  const body = {
-    ...(cron_expr !== undefined && { cron_expr }),
-    ...(rrule !== undefined && { rrule }),
-    ...(every !== undefined && { every }),
-    ...(timezone !== undefined && { timezone }),
-    ...when,
-    ...(next_fire_at !== undefined && { from: next_fire_at }),
-    instants: INSTANTS_LISTED + 1,
-  }
+  const times = defined({ cron_expr, rrule, every, timezone, from: next_fire_at })
+  const body = { ...times, ...when, instants: INSTANTS_LISTED + 1 }
   try {
     const preview = read<PreviewWire>(await call(work, 'preview', { body }))
     // An interval counts from when it was set, which its text does not contain: its instants are unknown here.

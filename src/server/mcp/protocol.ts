@@ -1,7 +1,15 @@
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
 import { mcpIssues } from '../../errors/index.ts'
 import { assertPlainNames, traceOf } from '../http/index.ts'
-import { refusalResult } from './refusal.ts'
+import { refusalResult } from './tool.ts'
 import { instructions, TOOLS, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 
 /** What the server tells its clients about itself. */
@@ -60,4 +68,49 @@ function readable(method: string, thrown: unknown): unknown {
   if (issues === null) return thrown
   const problems = issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${problems.join('; ')}`)
+}
+
+/** One request of MCP over HTTP, authenticated and parsed. */
+export interface Exchange {
+  readonly request: Request
+  /** The message, with payloads kept as text. */
+  readonly body: unknown
+  readonly box: ToolBox
+  readonly info: McpInfo
+}
+
+/** The exchange of each request: the protocol's own entry point passes on only the request. */
+const exchanges = new WeakMap<Request, Exchange>()
+let modern: McpHttpHandler | undefined
+
+/** Answers one request with JSON, for old and new clients. Nothing is kept between two requests. */
+export async function answerExchange(exchange: Exchange): Promise<Response> {
+  const { request, body } = exchange
+  if (await isLegacyRequest(request, body)) return legacy(exchange)
+  // The server sends no notifications, so there is nothing to subscribe to.
+  modern ??= createMcpHandler(
+    ({ requestInfo }) => {
+      const { box, info } = exchanges.get(requestInfo!)!
+      return mcpServer(box, info)
+    },
+    { legacy: 'reject', maxSubscriptions: 0 },
+  )
+  exchanges.set(request, exchange)
+  return await modern.fetch(request, { parsedBody: body })
+}
+
+/** For clients of the protocol before 2026-07-28: a new server for each message. */
+async function legacy({ request, body, box, info }: Exchange): Promise<Response> {
+  const server = mcpServer(box, info)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  const aborted = Promise.withResolvers<Response>()
+  const abort = () => aborted.resolve(new Response(null, { status: 499 }))
+  request.signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([transport.handleRequest(request, { parsedBody: body }), aborted.promise])
+  } finally {
+    request.signal.removeEventListener('abort', abort)
+    await server.close()
+  }
 }

@@ -1,9 +1,8 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { errorText, WakefulError } from '../../error.ts'
 import { fromWire, isErrorCode } from '../../errors/index.ts'
-import { RawJson } from '../../json/index.ts'
 import { parseExact } from '../../library/index.ts'
-import { refusalResult } from './refusal.ts'
+import { exactText, refusalResult } from './tool.ts'
 import { namingZone, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 
 /** The server that runs the tools. */
@@ -57,7 +56,7 @@ function zoned(name: string, args: unknown, zone: string): unknown {
 class UnknownTool extends Error {}
 
 async function send<T>(remote: Remote, method: string, params: unknown, signal: AbortSignal): Promise<T> {
-  const response = await posted(remote, messageText({ jsonrpc: '2.0', id: 1, method, params }), signal)
+  const response = await posted(remote, exactText({ jsonrpc: '2.0', id: 1, method, params }), signal)
   const answer = answerOf(await response.text(), remote)
   if (answer.result !== undefined) return answer.result as T
   const refused = fromWire(answer)
@@ -108,13 +107,4 @@ function answerOf(text: string, { url }: Remote): Answer {
     // Reported below.
   }
   throw new WakefulError('client.not_json', { url }, { code: 'store_unavailable' })
-}
-
-/** A message as JSON, in which values kept as text are written unchanged, at any depth (promise: verbatim). */
-function messageText(value: unknown): string {
-  if (value instanceof RawJson) return value.text
-  if (Array.isArray(value)) return `[${value.map((item) => messageText(item ?? null)).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${messageText(field)}`).join(',')}}`
 }

@@ -1,11 +1,12 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { DEFAULT_ZONE_TEXT } from '../../contracts/index.ts'
-import { parseExact } from '../../library/index.ts'
-import { checked } from '../http/index.ts'
+import { parseExact, type Wakeful } from '../../library/index.ts'
+import { alarmCalls, inboxCalls, readCalls } from '../calls/index.ts'
+import { checked, problemOf } from '../http/index.ts'
+import { NO_QUOTAS, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import { alarmTools, ZONE_TEXT } from './alarm-tools.ts'
-import { isOurs, refusalResult } from './refusal.ts'
-import type { Tool, ToolContext } from './tool.ts'
+import { refusalResult, type Tool, type ToolContext } from './tool.ts'
 import { wakeTools } from './wake-tools.ts'
 
 /** The reason in the data of a protocol error about a tool that does not exist. */
@@ -66,12 +67,35 @@ export function toolBox(
       try {
         return await run(tool, args, contextOf(call))
       } catch (thrown) {
-        if (isOurs(thrown)) onError(thrown)
+        // An error of the server itself: its operator should know of it.
+        if (problemOf(thrown).status >= 500) onError(thrown)
         return refusalResult(thrown, 'callers', tool.advice)
       }
     },
   }
 }
+
+/** The tools of one tenant and owner, directly on a store, where there are no keys. `zone` is that of times that name none. */
+export function localTools(
+  wakeful: Wakeful,
+  { tenant, owner, zone }: { readonly tenant: string; readonly owner: string; readonly zone: string },
+  onError: (thrown: unknown) => void,
+): ToolBox {
+  const { clock, documents } = wakeful.operator
+  const quotas = new QuotaGuard(new TenantRegistry(documents, clock, NO_QUOTAS), clock, wakeful.operator)
+  const calls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null, null) }
+  const caller = { tenant, owner, rights: 'write', via: 'mcp', alarms: wakeful, ...WITHOUT_KEY } as const
+  return toolBox(
+    ({ signal, traceparent }) => ({
+      calls,
+      context: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
+      now: () => clock.now(),
+    }),
+    { zone, onError },
+  )
+}
+
+const WITHOUT_KEY = { keyId: null, keyHash: null, key: null }
 
 async function run(tool: Tool, args: unknown, work: ToolContext): Promise<CallToolResult> {
   const { json, text } = await tool.run(checked(tool.input, args) as Record<string, unknown>, work)

@@ -1,9 +1,20 @@
 import { z } from 'zod'
 import { duration, operations } from '../../contracts/index.ts'
-import { withFields } from '../../library/index.ts'
+import { type RawJson, readJson } from '../../json/index.ts'
 import { type AlarmWire, alarmText, short, wallTime } from './alarm-text.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
-import { call, idOf, READS, read, type Tool, type ToolContext, tool, WHICH, WRITES } from './tool.ts'
+import {
+  call,
+  exactText,
+  idOf,
+  READS,
+  read,
+  type Tool,
+  type ToolContext,
+  tool,
+  WHICH,
+  WRITES,
+} from './tool.ts'
 
 /** Most clients give up on a tool call after a minute. */
 const WAIT_DEFAULT = '25s'
@@ -15,7 +26,8 @@ const inboxItem = operations.inbox.answers[200].schema.shape.items.element.exten
   lateness: z.string().meta({ description: 'Whether it was on time, and if not, why.' }),
 })
 
-type WakeWire = Omit<z.output<typeof inboxItem>, 'lateness'>
+/** Its payload is kept as text: digits beyond 2^53 are only there. */
+type WakeWire = Omit<z.output<typeof inboxItem>, 'lateness' | 'payload'> & { readonly payload?: RawJson }
 type StoryWire = z.output<(typeof operations)['why']['answers'][200]['schema']>
 
 const inbox = tool({
@@ -38,8 +50,8 @@ Each wake has the time it was due, the time it was delivered, and the reason if 
     const reply = await call(work, 'inbox', {
       query: { ...query, wait: query.wait ?? WAIT_DEFAULT, hold: query.hold ?? HOLD_DEFAULT },
     })
-    const items = itemsOf(reply.json)
-    const wakes = await Promise.all(items.map((item) => wakeText(item, work)))
+    const { items } = readJson(reply.json, { items: { payload: true } }) as { items: WakeWire[] }
+    const wakes = await Promise.all(items.map((wake) => wakeText(wake, work)))
     const json = `{"items":[${wakes.map((wake) => wake.json).join(',')}]}`
     if (wakes.length === 0) return { json, text: await emptyText(work) }
     const head = `${wakes.length} wake${wakes.length === 1 ? '' : 's'}. Act on each, then \`ack\` it.`
@@ -47,14 +59,7 @@ Each wake has the time it was due, the time it was delivered, and the reason if 
   },
 })
 
-/** Each wake with its text: digits of a payload beyond 2^53 are only in the text. */
-function itemsOf(json: string): { wake: WakeWire; text: string }[] {
-  const { items } = JSON.parse(json) as { items: WakeWire[] }
-  const texts = itemTexts(json)
-  return items.map((wake, at) => ({ wake, text: texts[at] ?? JSON.stringify(wake) }))
-}
-
-async function wakeText({ wake, text }: { wake: WakeWire; text: string }, work: ToolContext) {
+async function wakeText(wake: WakeWire, work: ToolContext) {
   const alarm = await orNull<AlarmWire>(call(work, 'get', { params: { id: wake.alarm_id } }))
   const late = lateness(wake, await backgroundOf(wake, alarm, work), work.now())
   const zone = alarm?.timezone ?? 'UTC'
@@ -65,7 +70,7 @@ async function wakeText({ wake, text }: { wake: WakeWire; text: string }, work: 
     `Due ${wallTime(new Date(wake.scheduled_for), zone)}, delivered ${wallTime(new Date(wake.fired_at), zone)}: ${late}.`,
     ...(wake_message === '' ? [] : [`Message: ${cut(wake_message)}`]),
     ...(conversation_id === '' ? [] : [`Conversation: ${conversation_id}`]),
-    ...(wake.payload === undefined || wake.payload === null ? [] : ['Payload: in the JSON below.']),
+    ...(wake.payload === undefined || wake.payload.text === 'null' ? [] : ['Payload: in the JSON below.']),
     ...(attempt > 1 ? [`This is attempt ${attempt}.`] : []),
     ...(alarm?.ack === 'report'
       ? ['It awaits a report: ack with `complete` (the result) or `fail` (the reason).']
@@ -74,7 +79,7 @@ async function wakeText({ wake, text }: { wake: WakeWire; text: string }, work: 
       ? []
       : [`The alarm fires again ${wallTime(new Date(alarm.next_fire_at), zone)}.`]),
   ]
-  return { json: withFields(text, { lateness: late }), text: lines.join('\n') }
+  return { json: exactText({ ...wake, lateness: late }), text: lines.join('\n') }
 }
 
 /** The story is read only if there is something to explain. */
@@ -182,26 +187,3 @@ const why = tool({
 
 /** The tools that receive wakes and report on them. */
 export const wakeTools: readonly Tool[] = [complete, why, inbox, ack, fail]
-
-/** The texts of the objects in `{"items":[…]}`, unchanged. */
-export function itemTexts(json: string): string[] {
-  const texts: string[] = []
-  let [depth, from, isQuoted] = [0, 0, false]
-  for (let at = '{"items":['.length; at < json.length - 2; at++) {
-    const char = json[at]
-    if (isQuoted) {
-      if (char === '\\') at += 1
-      else if (char === '"') isQuoted = false
-      continue
-    }
-    if (char === '"') isQuoted = true
-    else if (char === '{' || char === '[') {
-      if (depth === 0) from = at
-      depth += 1
-    } else if (char === '}' || char === ']') {
-      depth -= 1
-      if (depth === 0) texts.push(json.slice(from, at + 1))
-    }
-  }
-  return texts
-}

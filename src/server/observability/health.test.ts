@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
 import { openTest, VirtualClock } from '../../testing/index.ts'
-import { liveness, type ReadinessOptions, readiness } from './health.ts'
+import { liveness, type ReadinessOptions, readiness } from './monitoring-routes.ts'
 
 const BOUNDS = { timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false }
 

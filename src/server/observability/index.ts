@@ -1,5 +1,6 @@
 /** The log, the metrics, and the health checks. */
-export { type Answered, Log, type LogLevel, type LogOptions, requestLine } from './log.ts'
+export { type AdminAct, type Answered, Log, type LogLevel, type LogOptions } from './log.ts'
 export { Metrics } from './metrics.ts'
-export { addMonitoringRoutes, MetricsAccess } from './monitoring-routes.ts'
-export { recentReadings } from './recent-readings.ts'
+export { MetricsAccess } from './metrics-access.ts'
+export { addMonitoringRoutes } from './monitoring-routes.ts'
+export { recentReadings } from './store-reads.ts'

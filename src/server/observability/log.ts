@@ -1,8 +1,7 @@
 import { type Logger, pino } from 'pino'
 import { display } from '../../error.ts'
 import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
-import type { AdminAct, Caller } from '../auth/index.ts'
-import { LogThrottle } from '../limits/index.ts'
+import type { Caller } from '../auth/index.ts'
 
 /** The least severe lines that are logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -24,45 +23,27 @@ export interface LogOptions {
 /** What is known of an answered request. */
 export interface Answered {
   readonly method: string
-  /** The route's pattern, never the path itself: labels of metrics must not contain ids. */
+  /**
+   * The route's pattern (`/v1/alarms/{id}`), never the URL: it may contain secrets, and labels of metrics must not contain
+   * ids.
+   */
   readonly route: string
   readonly status: number
   readonly requestId: string
-  readonly caller: Caller | null
+  /** The caller, once it is authenticated. */
+  readonly caller: Pick<Caller, 'tenant' | 'owner' | 'keyId'> | null
+  /** What was thrown, if the status is 5xx; else null. */
   readonly thrown: unknown
 }
 
-/** The log line of an answered request. */
-export interface RequestLine {
-  readonly requestId: string
-  readonly method: string
-  /** The pattern of the route (`/v1/alarms/{id}`), never the URL, which may contain secrets and has no bound. */
-  readonly route: string
-  readonly status: number
-  readonly durationMs: number
-  /** The caller, as far as it is known. */
-  readonly tenant?: string | undefined
-  readonly owner?: string | undefined
-  /** The public id of the key. */
-  readonly keyId?: string | undefined
-  /** What was thrown, if the status is 5xx. */
-  readonly thrown?: unknown
-}
-
-/** The log line of a request. */
-export function requestLine(answered: Answered, durationMs: number): RequestLine {
-  const { requestId, method, route, status, caller, thrown } = answered
-  return {
-    requestId,
-    method,
-    route,
-    status,
-    durationMs,
-    tenant: caller?.tenant,
-    owner: caller?.owner,
-    keyId: caller?.keyId ?? undefined,
-    ...(thrown !== null && { thrown }),
-  }
+/** Something an admin did. */
+export interface AdminAct {
+  readonly act: string
+  /** Who did it: the key's public part, or `local`. */
+  readonly by: string
+  readonly tenant: string
+  /** What it was about. */
+  readonly about: Readonly<Record<string, unknown>>
 }
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 }
@@ -96,24 +77,23 @@ export class Log {
   }
 
   /** Logs a request. In the text format only at level debug, or if it failed. */
-  request(line: RequestLine): void {
-    const { method, route, status, requestId: request_id, durationMs, thrown } = line
+  request({ method, route, status, requestId, caller, thrown }: Answered, durationMs: number): void {
     const level = status >= 500 ? 'error' : 'info'
     const effective = level === 'info' && this.#options.format === 'text' ? 'debug' : level
     if (RANK[effective] < RANK[this.#options.level]) return
     const fields = {
-      request_id,
+      request_id: requestId,
       method,
       route,
       status,
       duration_ms: Math.round(durationMs * 1000) / 1000,
-      tenant: line.tenant,
-      owner: line.owner,
-      key_id: line.keyId,
-      ...(thrown !== undefined && { error: thrown }),
+      tenant: caller?.tenant,
+      owner: caller?.owner,
+      key_id: caller?.keyId ?? undefined,
+      ...(thrown !== null && { error: thrown }),
     }
-    const why = thrown === undefined ? '' : `: ${redactedError(thrown)}`
-    const text = `${method} ${route} ${status} in ${Math.round(durationMs)} ms (${request_id})${why}`
+    const why = thrown === null ? '' : `: ${redactedError(thrown)}`
+    const text = `${method} ${route} ${status} in ${Math.round(durationMs)} ms (${requestId})${why}`
     this.#write(effective, 'request', text, fields)
   }
 
@@ -163,4 +143,33 @@ export class Log {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
+}
+
+/** The same message is logged once in this time. */
+const INTERVAL_MS = 1_000
+/** Beyond this many messages, the one logged longest ago is forgotten. */
+const MESSAGES_MAX = 100
+
+interface Logged {
+  readonly at: number
+  suppressed: number
+}
+
+/** Keeps one message from filling the log: while a store is down, every call fails with the same error. */
+class LogThrottle {
+  readonly #logged = new Map<string, Logged>()
+
+  /** How many of the same were suppressed since it was last logged; null if this one is suppressed too. */
+  next(message: string, now: number): number | null {
+    const last = this.#logged.get(message)
+    // The absolute difference: a clock that was set back must not suppress anything for long.
+    if (last !== undefined && Math.abs(now - last.at) < INTERVAL_MS) {
+      last.suppressed += 1
+      return null
+    }
+    this.#logged.delete(message)
+    if (this.#logged.size >= MESSAGES_MAX) this.#logged.delete(this.#logged.keys().next().value!)
+    this.#logged.set(message, { at: now, suppressed: 0 })
+    return last?.suppressed ?? 0
+  }
 }

@@ -273,10 +273,10 @@ test('the store is read once a second, however often it is scraped', async () =>
 
 test('requests and connections are counted under a bounded number of labels', async () => {
   const metrics = new Metrics(BUILD)
-  const request = { method: 'GET', route: '/v1/alarms/:id', status: 200, durationMs: 20 }
-  metrics.request(request)
-  metrics.request({ ...request, method: 'BREW' })
-  for (let i = 0; i < 400; i++) metrics.request({ ...request, route: `/r${i}` })
+  const request = { method: 'GET', route: '/v1/alarms/:id', status: 200 }
+  metrics.request(request, 20)
+  metrics.request({ ...request, method: 'BREW' }, 20)
+  for (let i = 0; i < 400; i++) metrics.request({ ...request, route: `/r${i}` }, 20)
   const close = metrics.connected('ws')
   metrics.connected('ws')
   close()

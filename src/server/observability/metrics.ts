@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ObservedAttempt, Observer, PoolReadings, Readings } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { withTimeout } from '../limits/index.ts'
-import { KNOWN_LABELS } from './known-labels.ts'
+import type { LiveConnection } from '../limits/index.ts'
+import type { Answered } from './log.ts'
 import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'
-import { recentReadings } from './recent-readings.ts'
+import { recentReadings, withTimeout } from './store-reads.ts'
 
 /** Where the gauges are read from, at each scrape. */
 export interface MetricsSource {
@@ -13,28 +13,21 @@ export interface MetricsSource {
   readonly clock: Clock
   /** This machine's own wall clock, in epoch milliseconds. */
   readonly hostNow?: () => number
-  /** A store that takes longer to answer counts as down for this scrape. */
-  readonly timeoutMs?: number
 }
-
-/** A request that was answered. */
-export interface MeasuredRequest {
-  readonly method: string
-  /** The pattern of the route; `unmatched` if there is none. */
-  readonly route: string
-  readonly status: number
-  readonly durationMs: number
-}
-
-/** A kind of long-lived connection. */
-export type ConnectionKind = 'ws' | 'sse' | 'inbox'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
 /** Routes beyond this many share one label: the number of labels must be bounded. */
 const ROUTES_MAX = 300
 /** Users choose the names of pools: pools beyond this many share one label. */
 const POOLS_MAX = 20
+/** A store that takes longer to answer counts as down for this scrape. */
 const TIMEOUT_MS = 2_000
+
+/** The gauges that are read at each scrape. Those of the first list are fields of the readings. */
+const COUNTS = ['inFlight', 'queued', 'unsettled', 'backlog', 'inboxWaiting'] as const
+const BY_POOL = ['lag', 'shards'] as const
+const OTHERS = ['storeUp', 'clockCorrection'] as const
+type GaugeName = (typeof COUNTS | typeof BY_POOL | typeof OTHERS)[number]
 
 /** The metrics of a server. */
 export class Metrics {
@@ -45,26 +38,17 @@ export class Metrics {
   readonly #requests = this.#counter(METRICS.requests)
   readonly #requestDuration = this.#histogram(METRICS.requestDuration)
   readonly #connections = this.#gauge(METRICS.connections)
-  readonly #gauges = {
-    inFlight: this.#gauge(METRICS.inFlight),
-    queued: this.#gauge(METRICS.queued),
-    unsettled: this.#gauge(METRICS.unsettled),
-    backlog: this.#gauge(METRICS.backlog),
-    lag: this.#gauge(METRICS.lag),
-    shards: this.#gauge(METRICS.shards),
-    storeUp: this.#gauge(METRICS.storeUp),
-    inboxWaiting: this.#gauge(METRICS.inboxWaiting),
-    clockCorrection: this.#gauge(METRICS.clockCorrection),
-  }
+  readonly #gauges = Object.fromEntries(
+    [...COUNTS, ...BY_POOL, ...OTHERS].map((name) => [name, this.#gauge(METRICS[name])]),
+  ) as Readonly<Record<GaugeName, Gauge>>
   #source: MetricsSource | null = null
 
   /** With `process`, Node's own metrics are included: memory, CPU, the event loop. */
-  constructor(options: { version: string; node: string; process?: boolean }) {
-    const { version, node } = options
+  constructor({ version, node, process = false }: { version: string; node: string; process?: boolean }) {
     this.observer = this.#observe()
     this.#gauge(METRICS.build).set({ version, node }, 1)
     this.#clear()
-    if (options.process === true) collectDefaultMetrics({ register: this.#registry })
+    if (process) collectDefaultMetrics({ register: this.#registry })
   }
 
   /** Sets where the gauges are read from, once Wakeful is open. */
@@ -73,14 +57,17 @@ export class Metrics {
   }
 
   /** Counts a request. */
-  request({ method, route, status, durationMs }: MeasuredRequest): void {
+  request(
+    { method, route, status }: Pick<Answered, 'method' | 'route' | 'status'>,
+    durationMs: number,
+  ): void {
     const labels = { method: METHODS.has(method) ? method : 'OTHER', route: this.#routeOf(route) }
     this.#requests.inc({ ...labels, status: String(status) })
     this.#requestDuration.observe(labels, durationMs / 1000)
   }
 
   /** Counts a connection until the function returned is called. */
-  connected(kind: ConnectionKind): () => void {
+  connected(kind: LiveConnection['kind']): () => void {
     this.#connections.inc({ kind })
     let isOpen = true
     return () => {
@@ -97,9 +84,9 @@ export class Metrics {
 
   async #read(source: MetricsSource): Promise<void> {
     const { storeUp, clockCorrection } = this.#gauges
-    const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
+    const { hostNow, clock } = source
     try {
-      const readings = await withTimeout(source.readings(), timeoutMs, clock)
+      const readings = await withTimeout(source.readings(), TIMEOUT_MS, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#set(readings)
       storeUp.set(readings.takesWrites ? 1 : 0)
@@ -111,21 +98,16 @@ export class Metrics {
 
   /** Removes what cannot be read: an old figure, or zero, would look valid. */
   #clear(): void {
-    const { lag, shards, ...others } = this.#gauges
-    for (const gauge of [lag, shards]) gauge.reset()
-    for (const gauge of Object.values(others)) gauge.remove()
+    for (const name of BY_POOL) this.#gauges[name].reset()
+    for (const name of [...COUNTS, ...OTHERS]) this.#gauges[name].remove()
   }
 
-  #set({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
+  #set(readings: Readings): void {
     const gauges = this.#gauges
-    gauges.inFlight.set(inFlight)
-    gauges.queued.set(queued)
-    gauges.unsettled.set(unsettled)
-    gauges.backlog.set(backlog)
-    gauges.inboxWaiting.set(inboxWaiting)
+    for (const name of COUNTS) gauges[name].set(readings[name])
     // Pools of the last scrape may be gone.
-    for (const gauge of [gauges.lag, gauges.shards]) gauge.reset()
-    for (const { pool, lagMs, here, elsewhere, nobody } of folded(pools)) {
+    for (const name of BY_POOL) gauges[name].reset()
+    for (const { pool, lagMs, here, elsewhere, nobody } of folded(readings.pools)) {
       gauges.lag.set({ pool }, lagMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))
         gauges.shards.set({ pool, owner }, count)
@@ -164,9 +146,9 @@ export class Metrics {
     return route
   }
 
-  #counter({ name, help, labels }: MetricDefinition): Counter {
+  #counter({ name, help, labels, known = [] }: MetricDefinition): Counter {
     const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
-    for (const known of KNOWN_LABELS.get(name) ?? []) counter.inc(known, 0)
+    for (const series of known) counter.inc(series, 0)
     return counter
   }
 

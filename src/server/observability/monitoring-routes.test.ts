@@ -5,7 +5,8 @@ import { openTest } from '../../testing/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { HeaderReader } from '../http/index.ts'
 import { Metrics } from './metrics.ts'
-import { addMonitoringRoutes, MetricsAccess, type MonitoringParts } from './monitoring-routes.ts'
+import { MetricsAccess } from './metrics-access.ts'
+import { addMonitoringRoutes, type MonitoringParts } from './monitoring-routes.ts'
 
 const CALLERS: Readonly<Record<string, unknown>> = {
   local: { rights: 'admin', keyId: null, key: null },
@@ -36,7 +37,11 @@ async function bench(metricsFor: MonitoringParts['metricsFor']) {
   addMonitoringRoutes(app, {
     metrics,
     metricsFor,
-    readiness: { readings, clock, timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false },
+    readings,
+    clock,
+    timeoutMs: 2_000,
+    lagMsMax: 60_000,
+    isStopping: () => false,
     newRequestId: () => 'made',
     access,
   })

@@ -1,15 +1,32 @@
 import type { Hono } from 'hono'
 import { WakefulError } from '../../error.ts'
+import type { Readings } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { ALL_TENANTS, type Authenticator, type Caller, hashOf } from '../auth/index.ts'
-import { type HeaderReader, PROXIED, refusal } from '../http/index.ts'
-import { TimedOut, withTimeout } from '../limits/index.ts'
-import { type Health, liveness, type ReadinessOptions, readiness } from './health.ts'
+import { refusal } from '../http/index.ts'
 import type { Metrics } from './metrics.ts'
+import type { MetricsAccess } from './metrics-access.ts'
+import { TimedOut, withTimeout } from './store-reads.ts'
+
+/** One thing that was checked, and what was found. */
+interface HealthCheck {
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** What readiness is decided by. */
+export interface ReadinessOptions {
+  readonly readings: () => Promise<Readings>
+  readonly clock: Clock
+  /** How long the store may take to answer. */
+  readonly timeoutMs: number
+  /** How late alarms may fire. */
+  readonly lagMsMax: number
+  /** Whether the server is draining. */
+  readonly isStopping: () => boolean
+}
 
 /** What the monitoring routes need. */
-export interface MonitoringParts {
-  readonly readiness: ReadinessOptions
+export interface MonitoringParts extends ReadinessOptions {
   readonly metrics: Metrics
   /** Who may read the metrics: those with a key of all tenants, anyone, or no one. */
   readonly metricsFor: 'key' | 'open' | 'off'
@@ -22,7 +39,7 @@ const NO_STORE = { 'cache-control': 'no-store' }
 /** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted, because monitors call them all the time. */
 export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
   app.get('/healthz', () => healthResponse(liveness()))
-  app.get('/readyz', async () => healthResponse(await readiness(parts.readiness)))
+  app.get('/readyz', async () => healthResponse(await readiness(parts)))
   if (parts.metricsFor === 'off') return
   app.get('/metrics', async ({ req }) => {
     try {
@@ -35,89 +52,72 @@ export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
   })
 }
 
-function healthResponse({ status, body }: Health): Response {
+function healthResponse({ status, body }: ReturnType<typeof healthOf>): Response {
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...NO_STORE },
   })
 }
 
-/** How long a scraper is remembered after it was last admitted, and how many are. */
-const REMEMBERED_MS = 3_600_000
-const REMEMBERED_MAX = 100
-const STORE_MS_MAX = 2_000
-
-/** Every header that authentication reads: requests with the same values are admitted alike. */
-const CREDENTIALS = [
-  'authorization',
-  'wakeful-tenant',
-  'wakeful-owner',
-  'host',
-  'origin',
-  'sec-fetch-site',
-  ...PROXIED,
-]
-
-interface Admitted {
-  /** Null if it had no key, while there were none. */
-  readonly keyId: string | null
-  readonly expiresAt: number | null
-  readonly until: number
+/** `/healthz`: the process runs. It does not ask the store: a store that is down is no reason to restart this process. */
+export function liveness() {
+  return healthOf({ process: { ok: true, detail: 'running' } })
 }
 
-/**
- * Decides who may read the metrics. They cover all tenants, so the key must be for all tenants. While the store is down no key
- * can be looked up, and that is when metrics are needed: a scraper admitted within the last hour is admitted again.
- */
-export class MetricsAccess {
-  readonly #authenticator: Pick<Authenticator, 'admit'>
-  readonly #clock: Clock
-  readonly #admitted = new Map<string, Admitted>()
-
-  constructor(authenticator: Pick<Authenticator, 'admit'>, clock: Clock) {
-    this.#authenticator = authenticator
-    this.#clock = clock
+/** `/readyz`: whether requests should be sent here, and whether alarms fire. */
+export async function readiness(ports: ReadinessOptions) {
+  const { clock, timeoutMs, lagMsMax, isStopping } = ports
+  const from = clock.monotonic()
+  const stopping = isStopping()
+  const process = {
+    ok: !stopping,
+    detail: stopping ? 'stopping: waiting for running deliveries' : 'running',
   }
-
-  async assertMayRead(headers: HeaderReader): Promise<void> {
-    const credentials = hashOf(JSON.stringify(CREDENTIALS.map((name) => headers.get(name))))
-    try {
-      const admitted = this.#authenticator.admit(headers, 'rest')
-      const caller = await withTimeout(admitted, STORE_MS_MAX, this.#clock)
-      assertAllTenants(caller)
-      this.#remember(credentials, caller)
-    } catch (thrown) {
-      if (!isStoreError(thrown)) this.#admitted.delete(credentials)
-      else if (this.#isRemembered(credentials)) return
-      throw thrown instanceof TimedOut ? new WakefulError('store.unavailable', {}) : thrown
-    }
-  }
-
-  /** Forgets scrapers with a key that was changed or revoked here, and those without one: now there are keys. */
-  forget(keyId: string): void {
-    for (const [credentials, known] of this.#admitted)
-      if (known.keyId === null || known.keyId === keyId) this.#admitted.delete(credentials)
-  }
-
-  #remember(credentials: string, { keyId, key }: Caller): void {
-    const until = this.#clock.monotonic() + REMEMBERED_MS
-    this.#admitted.delete(credentials)
-    this.#admitted.set(credentials, { keyId, expiresAt: key?.expiresAt?.getTime() ?? null, until })
-    if (this.#admitted.size > REMEMBERED_MAX) this.#admitted.delete(this.#admitted.keys().next().value!)
-  }
-
-  #isRemembered(credentials: string): boolean {
-    const known = this.#admitted.get(credentials)
-    if (known === undefined || this.#clock.monotonic() >= known.until) return false
-    return known.expiresAt === null || this.#clock.now() < known.expiresAt
+  try {
+    const readings = await withTimeout(ports.readings(), timeoutMs, clock)
+    const durationMs = Math.round(clock.monotonic() - from)
+    const { takesWrites } = readings
+    const isReadOnly = takesWrites ? '' : ', but does not accept writes: it is read-only, or a standby'
+    const store = { ok: takesWrites, detail: `answered in ${durationMs} ms${isReadOnly}` }
+    return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
+  } catch (thrown) {
+    return healthOf({ process, store: { ok: false, detail: storeErrorText(thrown) } })
   }
 }
 
-function isStoreError(thrown: unknown): boolean {
-  return thrown instanceof TimedOut || (thrown instanceof WakefulError && thrown.code === 'store_unavailable')
+/** An answer of `/healthz` or `/readyz`. */
+function healthOf(checks: Readonly<Record<string, HealthCheck>>) {
+  const isOk = Object.values(checks).every(({ ok }) => ok)
+  return { status: isOk ? 200 : 503, body: { status: isOk ? 'ok' : 'unavailable', checks } }
 }
 
-function assertAllTenants({ key }: Caller): void {
-  if (key === null || key.tenant === ALL_TENANTS) return
-  throw new WakefulError('access.metrics', {})
+/** A standby process is ready: it answers calls, and takes over when another process ends. */
+function shardsOf({ isRunning, pools }: Readings): HealthCheck {
+  if (!isRunning) return { ok: false, detail: 'the engine was not started here' }
+  const sum = (count: (pool: Readings['pools'][number]) => number) =>
+    pools.reduce((total, pool) => total + count(pool), 0)
+  const [here, elsewhere, unowned] = [sum((p) => p.here), sum((p) => p.elsewhere), sum((p) => p.nobody)]
+  const standby = here === 0 && elsewhere > 0 ? ', standing by' : ''
+  const detail = `${here} run here, ${elsewhere} in other processes, ${unowned} in none${standby}`
+  return { ok: here > 0 || elsewhere > 0, detail }
+}
+
+function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
+  // Only pools that run here count: a pool that no process serves is not a reason to send requests elsewhere.
+  const lags = pools.filter(({ here }) => here > 0).map(({ lagMs }) => lagMs)
+  const worst = Math.max(0, ...lags)
+  const detail = `the oldest due alarm is ${seconds(worst)} late; the limit is ${seconds(lagMsMax)}`
+  return { ok: worst <= lagMsMax, detail }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms) / 1_000} s`
+}
+
+/** Callers need no key, so the answer contains neither the store's address nor its error. The log has both. */
+function storeErrorText(thrown: unknown): string {
+  if (thrown instanceof TimedOut) return thrown.message
+  return thrown instanceof WakefulError && thrown.code === 'schema_too_new'
+    ? 'the store was changed by a newer version'
+    : 'the store does not answer'
 }

@@ -1,10 +1,10 @@
 /** The quotas of tenants and owners, and which of them are paused. */
 export { PauseControl } from './pause-control.ts'
-export { QuotaGuard } from './quota-guard.ts'
 export {
   checkedQuotas,
   NO_QUOTAS,
+  QuotaGuard,
   type QuotaPair,
   TenantRegistry,
   type TenantView,
-} from './tenant-registry.ts'
+} from './quotas.ts'

@@ -4,7 +4,7 @@ import type { ClaimedTimer } from '../store.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, OTHERS } from './harness.ts'
 
-/** From the due look to the record: what is claimed, when, and what its settle writes. */
+/** From the claim to the record: what is claimed, when, and what its settle writes. */
 export const deliveryCases = casesOf('delivery', {
   async 'claims nothing before its instant, and returns the next wake (never-early)'(harness) {
     const leases = await harness.heartbeat()
@@ -264,7 +264,7 @@ export const deliveryCases = casesOf('delivery', {
       harness.clock.step(3_600_000)
       assert.deepEqual((await harness.claim(leases)).timers, [], 'the second one is queued')
       await end(id)
-      // The look that ends the first one may be the one before that which finds the second.
+      // The first claim may only end the open occurrence, so that the second one finds the queued one.
       const claimed = [...(await harness.claim(leases)).timers, ...(await harness.claim(leases)).timers]
       const [second] = claimed
       assert.equal(second?.timer.scheduledFor, first.timer.scheduledFor + 3_600_000, way)
@@ -311,11 +311,11 @@ export const deliveryCases = casesOf('delivery', {
     await harness.settle(claimed, 'delivered')
     assert.equal((await harness.get(id)).timers[0]!.waiting, 'handler')
     assert.deepEqual((await harness.claim(leases)).timers, [])
-    const release = (handler: string, from = leases) =>
+    const requeue = (handler: string, from = leases) =>
       harness.store.requeueWaiting(from, { handler }, harness.now, 10)
-    assert.deepEqual([await release('other'), await release('unknown', [])], [0, 0])
+    assert.deepEqual([await requeue('other'), await requeue('unknown', [])], [0, 0])
     harness.canRun = () => true
-    assert.deepEqual([await release('unknown'), await release('unknown')], [1, 0])
+    assert.deepEqual([await requeue('unknown'), await requeue('unknown')], [1, 0])
     const waited = await harness.claimOne(leases)
     assert.deepEqual([waited.alarm.id, waited.timer.attempt], [id, 0])
     await harness.settle(waited, 'delivered')
@@ -348,7 +348,7 @@ export const deliveryCases = casesOf('delivery', {
     const last = await harness.alarm({ delay: '1s' }, {}, { tenant: 'zebra', owner: '' })
     harness.clock.step(2000)
     const ids: string[] = []
-    for (let look = 0; look < 5 && ids.length === 0; look++) {
+    for (let claims = 0; claims < 5 && ids.length === 0; claims++) {
       const { timers: claimed } = await harness.claim(leases, { avoid: new Set(['acme']) })
       ids.push(...claimed.map(({ alarm }) => alarm.id))
     }

@@ -5,7 +5,7 @@ import {
   EVENTS,
   fireNow,
   type LifecycleEvent,
-  next,
+  nextCell,
   pause,
   replace,
   report,
@@ -42,7 +42,7 @@ function reachable(recurring: boolean): State[] {
   const found = new Set<State>(['active'])
   for (const state of found) {
     for (const event of ALL_EVENTS) {
-      const cell = next(state, event, recurring)
+      const cell = nextCell(state, event, recurring)
       if (STATES.includes(cell as State)) found.add(cell as State)
     }
   }
@@ -51,7 +51,7 @@ function reachable(recurring: boolean): State[] {
 
 /** What the table says, except where a store's port is stricter. */
 function expectation(state: State, event: LifecycleEvent, recurring: boolean): string {
-  const cell = next(state, event, recurring)
+  const cell = nextCell(state, event, recurring)
   // An alarm with one occurrence has no next one to skip.
   if (event === 'skip_next' && !recurring && STATES.includes(cell as State)) return 'invalid_request'
   // It was delivered already: only a repetition of that outcome can arrive.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { pause, resume, type Scope, serialOf } from '../../alarm/index.ts'
-import { prunedEventsMeta } from '../event-row.ts'
 import { isCut, LOG_BYTES_MAX } from '../page-size.ts'
 import type { LogEvent } from '../store.ts'
+import { prunedEventsMeta } from '../store.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 

@@ -5,7 +5,7 @@ import { migratePostgres } from './index.ts'
 import { DOCUMENT_QUERIES, INBOX_QUERIES, PRUNE_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
 import { insertAlarms, insertAlarmsAndFigures } from './rows/index.ts'
 import * as sql from './sql/index.ts'
-import { EXPORT_QUERIES, IMPORT_QUERIES, KEY_QUERIES } from './transfer/index.ts'
+import { EXPORT_QUERIES, IMPORT_QUERIES } from './transfer/index.ts'
 
 const { url, client } = testDatabase()
 const ROWS = 30_000
@@ -73,13 +73,9 @@ async function plan(statement: string): Promise<string> {
 const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarms: 'alarms_pkey',
   snapshotsBySeq: 'alarms_pkey[^]*outcomes_pkey[^]*timers_alarm',
-  briefsBySeq: 'alarms_pkey',
+  summariesBySeq: 'alarms_pkey',
   alarmsToFire: 'timers_alarm',
   alarmScopes: 'alarms_pkey',
-  alarmById: 'alarms_id_key',
-  alarmByKey: 'alarms_key',
-  alarmByIdempotencyKey: 'alarms_idempotency',
-  alarmByKeptKey: 'idempotency_keys_pkey',
   seqsOfIds: 'alarms_id_key',
   seqsOfKeys: 'alarms_key',
   seqsOfIdempotencyKeys: 'alarms_idempotency',
@@ -224,12 +220,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
   lockPools: 'reads no table',
   shardsOfProcess: 'some rows per pool',
   lockProcess: 'a row per process',
-  removeDeadProcesses: 'a row per process',
+  markDeadProcesses: 'a row per process',
   acquireShards: 'some rows per pool',
-  lockIdleShards: 'some rows per pool',
   giveUpShards: 'some rows per pool',
   releaseShards: 'some rows per pool',
-  leaveStore: 'a row per process',
   leavePools: 'a row per process',
   deleteProcesses: 'a row per process',
   'prune lock': 'reads no table',
@@ -250,7 +244,6 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('inbox', INBOX_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
-  ...prefixed('import', KEY_QUERIES),
   ['upcoming', UPCOMING],
   ['insertAlarms', insertAlarms],
   ['insertAlarmsAndFigures', insertAlarmsAndFigures],

@@ -21,7 +21,7 @@ import type {
   Store,
   WaitingFilter,
 } from '../index.ts'
-import { type ShardedOptions, ShardedProtocol } from '../sharded/index.ts'
+import { CALENDARS_NOTICE, type ShardedOptions, ShardedProtocol } from '../sharded/index.ts'
 import {
   LostLeases,
   type Outcomes,
@@ -47,7 +47,7 @@ import {
 import { migrate, SHARDS } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importBatch } from './transfer/index.ts'
-import { isKeyed, reviewSelected, UserTransactions, Writers } from './writes/index.ts'
+import { Edits, isKeyed, reviewSelected, Sets, UserTransactions } from './writes/index.ts'
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions, ShardedOptions {
@@ -59,7 +59,7 @@ export interface PostgresOptions extends DatabaseOptions, ShardedOptions {
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const database = await Database.open(options)
   try {
-    await migrate(database, options.clock.now(), { shards: options.shards ?? SHARDS })
+    await migrate(database, options.clock.now(), options.shards ?? SHARDS)
     const shards = Number((await database.session.row(sql.meta, 'shards'))![0])
     return await new PostgresStore(database, options, shards).open()
   } catch (thrown) {
@@ -72,7 +72,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 export class PostgresStore extends PostgresRecords implements Store {
   protected readonly protocol: ShardedProtocol
   readonly #context: StoreContext
-  readonly #writers: Writers
+  readonly #sets: Sets
+  readonly #edits: Edits
   readonly #userTransactions: UserTransactions
   readonly #growth: Growth
 
@@ -80,30 +81,25 @@ export class PostgresStore extends PostgresRecords implements Store {
     super(database)
     const { session } = database
     const shards = new ShardMap(database, shardsPerPool)
-    const channel = `wakeful_${database.schema}`
-    const moment = () => this.protocol.moment
     const write = <T>(work: (batch: WriteBatch) => Promise<T>) => this.#write(work)
-    this.#context = {
+    const context: StoreContext = {
       shards,
-      channel,
-      moment,
+      channel: `wakeful_${database.schema}`,
+      moment: () => this.protocol.moment,
       noticeFor: (wakes, isUserTransaction) => this.protocol.noticeFor(wakes, isUserTransaction),
     }
+    this.#context = context
     this.protocol = new ShardedProtocol(options, {
-      leases: new PostgresLeaseStatements({ session, shards, channel, moment, write }),
+      leases: new PostgresLeaseStatements(session, context, write),
       claims: new PostgresClaimStatements(database, write),
-      listening: new PostgresListening({
-        database,
-        channel,
-        answerMsMax: () => this.heartbeatMs,
-        moment,
-      }),
+      listening: new PostgresListening(database, context, () => this.heartbeatMs),
       readClock: async () => ((await session.row(sql.clockNowUs))![0] as number) / 1000,
       watchLog: (onGrown) => watchLog(database, onGrown),
       sender: randomUUID(),
       onCalendarsChanged: () => this.rereadCalendars(),
     })
-    this.#writers = new Writers(database, shards, this.protocol.nextWakes, write)
+    this.#sets = new Sets(database, shards, this.protocol.nextWakes, write)
+    this.#edits = new Edits(database, write)
     this.#userTransactions = new UserTransactions(database)
     this.#growth = new Growth(database)
   }
@@ -111,9 +107,9 @@ export class PostgresStore extends PostgresRecords implements Store {
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
     return this.guard(() =>
       tx === undefined
-        ? this.#writers.set({ requests, context })
+        ? this.#sets.set({ requests, context })
         : this.#inUserTransaction(tx, requests.some(isKeyed), (batch) =>
-            this.#writers.setIn(batch, { requests, context }),
+            this.#sets.setIn(batch, { requests, context }),
           ),
     )
   }
@@ -128,8 +124,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     const job = { scope, which, decide, context }
     const edited = this.guard(() =>
       tx === undefined
-        ? this.#writers.edit(job)
-        : this.#inUserTransaction(tx, true, (batch) => this.#writers.editIn(batch, job)),
+        ? this.#edits.edit(job)
+        : this.#inUserTransaction(tx, true, (batch) => this.#edits.editIn(batch, job)),
     )
     return edited as Promise<EditResult<A>>
   }
@@ -147,7 +143,7 @@ export class PostgresStore extends PostgresRecords implements Store {
           return this.#settleCarefully(outcomes, thrown)
         },
       )
-      this.protocol.acknowledged(batches)
+      this.protocol.claims.acknowledged(batches)
       return settled
     })
   }
@@ -157,8 +153,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
   ): Promise<SettleResult> {
-    const ports = { database: this.database, storeContext: this.#context, note: this.#noteWrites }
-    return this.guard(() => transact(ports, lease, work, context))
+    return this.guard(() => transact(this.database, this.#context, this.#noteWrites, lease, work, context))
   }
 
   requeueWaiting(
@@ -210,8 +205,24 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   async close(): Promise<void> {
-    await this.protocol.close(() => this.#writers.settled())
+    await this.protocol.close(async () => {
+      await Promise.all([this.#sets.settled(), this.#edits.settled()])
+    })
     await this.database.close()
+  }
+
+  protected assertOpen(): void {
+    this.database.assertOpen()
+  }
+
+  /** Runs work; turns PostgreSQL's errors into ours. */
+  protected async guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.assertOpen()
+      return await work()
+    } catch (thrown) {
+      throw this.database.failure(thrown)
+    }
   }
 
   /** Without the lost leases, if they were the reason; otherwise one by one. */
@@ -236,7 +247,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     const answer = await this.guard(() =>
       this.#write(async (batch) => {
         const done = await work(batch.session)
-        batch.notifyCalendars()
+        batch.notify(CALENDARS_NOTICE)
         return done
       }),
     )
@@ -257,8 +268,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
-  readonly #noteWrites = ({ writes }: WriteBatch): void => {
-    this.protocol.noteWakes(writes.wakes)
-    this.#growth.note(writes.rows)
+  readonly #noteWrites = ({ wakes, rows }: WriteBatch): void => {
+    this.protocol.noteWakes(wakes)
+    this.#growth.note(rows)
   }
 }

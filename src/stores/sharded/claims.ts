@@ -1,7 +1,6 @@
 import { type Serial, stepped } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { Claimed, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
-import type { ClaimResult, ClaimStatements, FairScan, ScannedTimer } from './claim-statements.ts'
+import type { Claimed, ClaimedTimer, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
 import {
   earliestOf,
   lowerTo,
@@ -11,11 +10,85 @@ import {
   type Scan,
 } from './next-wake-cache.ts'
 
-/** What claims need from their store. */
-export interface ClaimPorts {
-  readonly statements: ClaimStatements
-  readonly clock: Clock
-  readonly nextWakes: NextWakeCache
+/** The statements of a claim. */
+export interface ClaimStatements {
+  /**
+   * The next timer of each shard that is still owned under its lease, from its lower bound on. A missing shard is
+   * lost. Writes and locks nothing.
+   */
+  peek(leases: readonly Lease[], bounds: LowerBounds): Promise<readonly Peeked[]>
+  /** The next timers of each shard from its lower bound on, up to `count` of each. */
+  nextTimers(shards: readonly number[], bounds: LowerBounds, count: number): Promise<readonly ScannedTimer[]>
+  /** Finds due timers of tenants and owners that are not avoided. Locks nothing. */
+  fairScan(leases: readonly Lease[], request: ClaimRequest): Promise<FairScan>
+  /**
+   * Claims due timers in one transaction: locks the shards and proves ownership, reads what is due, decides, and
+   * records what is to be delivered as in flight.
+   */
+  claimDue(work: ClaimWork): Promise<ClaimResult>
+  /** Whether the connection broke, so that it is unknown whether the statement ran. */
+  isBroken(thrown: unknown): boolean
+  /** Whether a lock could not be acquired in time. */
+  isLockTimeout(thrown: unknown): boolean
+  /** Whether the error is the store's, not that of one row. */
+  isStoreError(thrown: unknown): boolean
+}
+
+/** The position from which each shard is scanned: nothing waits below it. */
+export type LowerBounds = Pick<NextWakeCache, 'lowerBound' | 'lowerBounds'>
+
+/** A timer in the order of the due index. */
+export interface ScannedTimer extends Position {
+  readonly shard: number
+  readonly version: number
+}
+
+/** The next timer of a shard; null if nothing waits. */
+export interface Peeked {
+  readonly shard: number
+  readonly next: ScannedTimer | null
+}
+
+/** The due timers of owners that are not avoided, and when they are due next. */
+export interface FairScan {
+  readonly due: readonly { readonly id: Serial; readonly shard: number }[]
+  /** Whether more is due. */
+  readonly more: boolean
+  readonly nextWakeAt: number | null
+}
+
+/** A claim to run. */
+export interface ClaimWork {
+  /** The leases of the shards with due timers. */
+  readonly leases: readonly Lease[]
+  readonly request: ClaimRequest
+  readonly bounds: LowerBounds
+  /** Set if only these are claimed: due timers of tenants that another one crowds out. */
+  readonly fair: FairScan | null
+  /** Row by row, each in a savepoint: used when a batch could not be written. */
+  readonly oneByOne: boolean
+  /** Whether to skip shards that another transaction has locked, instead of waiting shortly. */
+  readonly passesOver: boolean
+  /** The batches that are really in flight, if one may have been recorded without an answer; else null. */
+  readonly knownBatches: readonly Serial[] | null
+}
+
+/** The result of a claim. */
+export interface ClaimResult {
+  readonly timers: readonly ClaimedTimer[]
+  readonly lost: readonly Lease[]
+  /** Shards that another transaction has locked. */
+  readonly busy: readonly Lease[]
+  /** Whether more is due than was claimed. */
+  readonly more: boolean
+  /** Whether a due timer was skipped because an open transaction has locked it. */
+  readonly passedLocked: boolean
+  /** The next wake after now, by shard. */
+  readonly next: NextWakes
+  /** The earliest wake that the claim itself wrote, by shard. */
+  readonly written: NextWakes
+  /** All rows that were scanned, by shard and in order, including those in flight. */
+  readonly scanned: ReadonlyMap<number, readonly ScannedTimer[]>
 }
 
 /** How long a shard that an edit has locked is left out of claims. */
@@ -32,15 +105,19 @@ interface Peek {
 
 /** Finds due timers and claims them, in as few statements as possible: none if it is known that nothing is due. */
 export class Claims {
-  readonly #ports: ClaimPorts
+  readonly #statements: ClaimStatements
+  readonly #clock: Clock
+  readonly #nextWakes: NextWakeCache
   /** Until when locked shards are left out, by the monotonic clock. */
   readonly #busyUntil = new Map<number, number>()
   /** Batches in flight; and shards with an unanswered claim, which may have recorded a batch. */
   readonly #inFlight = new Set<Serial>()
   readonly #uncertain = new Set<number>()
 
-  constructor(ports: ClaimPorts) {
-    this.#ports = ports
+  constructor(statements: ClaimStatements, clock: Clock, nextWakes: NextWakeCache) {
+    this.#statements = statements
+    this.#clock = clock
+    this.#nextWakes = nextWakes
   }
 
   /** Notes that batches are settled. */
@@ -52,23 +129,22 @@ export class Claims {
   async claim(all: readonly Lease[], request: ClaimRequest, isNotified: boolean): Promise<Claimed> {
     const leases = all.filter(({ shard }) => !this.#isBusy(shard))
     if (request.avoid !== undefined) return this.#claimFairly(leases, request)
-    const claimed = await this.#ports.nextWakes.scan((scan) =>
-      this.#claimDue(scan, leases, request, isNotified),
-    )
+    const claimed = await this.#nextWakes.scan((scan) => this.#claimDue(scan, leases, request, isNotified))
     if (leases.length === all.length) return claimed
     return { ...claimed, nextWakeAt: earlier(claimed.nextWakeAt, request.context.now + BUSY_MS) }
   }
 
   /** The earliest wake that is not in flight. */
   async nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers, now: number): Promise<number | null> {
-    const { statements, nextWakes } = this.#ports
     const isFree = ({ id, version }: ScannedTimer) => !inFlight.has(id, version)
     const { next } = await this.#peek(leases, now)
     const free = next.filter(isFree)
     // If the first timer of a shard is in flight, there may be more behind it.
     const hidden = next.filter((timer) => !isFree(timer)).map(({ shard }) => shard)
     if (hidden.length > 0)
-      free.push(...(await statements.nextTimers(hidden, nextWakes, inFlight.size + 1)).filter(isFree))
+      free.push(
+        ...(await this.#statements.nextTimers(hidden, this.#nextWakes, inFlight.size + 1)).filter(isFree),
+      )
     return free.length === 0 ? null : Math.min(...free.map(({ wakeAt }) => wakeAt))
   }
 
@@ -78,39 +154,42 @@ export class Claims {
     request: ClaimRequest,
     isNotified: boolean,
   ): Promise<Claimed> {
-    const { nextWakes } = this.#ports
     const { now } = request.context
-    const known = isNotified ? nextWakes.known(leases) : null
+    const known = isNotified ? this.#nextWakes.known(leases) : null
     const peeked = known === null ? await this.#peek(leases, now) : null
     const firsts = known ?? new Map(peeked!.next.map(({ shard, wakeAt }) => [shard, wakeAt]))
     const gone = peeked?.lost ?? []
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     if (due.length === 0) {
-      if (known === null) nextWakes.keep(scan, leases, firsts)
+      if (known === null) this.#nextWakes.keep(scan, leases, firsts)
       return { ...nothing(earliestOf(firsts)), lost: gone }
     }
     const result = await this.#claimCertainly(due, request)
-    const until = this.#ports.clock.monotonic() + BUSY_MS
+    const until = this.#clock.monotonic() + BUSY_MS
     for (const { shard } of result.busy) this.#busyUntil.set(shard, until)
-    for (const [shard, position] of passed(result, request.inFlight)) nextWakes.raise(scan, shard, position)
+    for (const [shard, position] of passed(result, request.inFlight))
+      this.#nextWakes.raise(scan, shard, position)
     // The first timers may all have been in flight: that is no reason to scan again and again.
     const left = [...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard))
     const next = new Map([...left, ...scansAfter(due, result, now)])
-    nextWakes.keep(scan, leases, next)
+    this.#nextWakes.keep(scan, leases, next)
     const { timers, lost, more } = result
     return { timers, lost: [...gone, ...lost], more, nextWakeAt: earliestOf(next) }
   }
 
   /** Reads when each shard wakes next, and raises the lower bounds up to there. */
   async #peek(leases: readonly Lease[], now: number): Promise<Peek> {
-    const { statements, nextWakes } = this.#ports
     if (leases.length === 0) return { next: [], lost: [] }
-    const peeked = await nextWakes.scan(async (scan) => {
-      const found = await statements.peek(leases, nextWakes)
+    const peeked = await this.#nextWakes.scan(async (scan) => {
+      const found = await this.#statements.peek(leases, this.#nextWakes)
       for (const { shard, next } of found) {
         // Just before the first timer; up to now if there is none.
-        const none = { wakeAt: Math.max(now, nextWakes.lowerBound(shard).wakeAt), id: 0 }
-        nextWakes.raise(scan, shard, next === null ? none : { wakeAt: next.wakeAt, id: stepped(next.id, -1) })
+        const none = { wakeAt: Math.max(now, this.#nextWakes.lowerBound(shard).wakeAt), id: 0 }
+        this.#nextWakes.raise(
+          scan,
+          shard,
+          next === null ? none : { wakeAt: next.wakeAt, id: stepped(next.id, -1) },
+        )
       }
       return found
     })
@@ -124,7 +203,7 @@ export class Claims {
   /** Scans first, without a lock: usually the owners behind an avoided tenant have nothing due. */
   async #claimFairly(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     if (leases.length === 0) return nothing(null)
-    const fair = await this.#ports.statements.fairScan(leases, request)
+    const fair = await this.#statements.fairScan(leases, request)
     if (fair.due.length === 0) return nothing(fair.nextWakeAt)
     const shards = new Set(fair.due.map(({ shard }) => shard))
     const due = leases.filter(({ shard }) => shards.has(shard))
@@ -150,7 +229,7 @@ export class Claims {
       for (const { batch } of result.timers) this.#inFlight.add(batch.id)
       return result
     } catch (thrown) {
-      if (this.#ports.statements.isBroken(thrown)) for (const { shard } of leases) this.#uncertain.add(shard)
+      if (this.#statements.isBroken(thrown)) for (const { shard } of leases) this.#uncertain.add(shard)
       throw thrown
     }
   }
@@ -163,7 +242,7 @@ export class Claims {
     request: ClaimRequest,
     fair: FairScan | null,
   ): Promise<ClaimResult> {
-    const { statements, nextWakes: bounds } = this.#ports
+    const [statements, bounds] = [this.#statements, this.#nextWakes]
     const isUncertain = leases.some(({ shard }) => this.#uncertain.has(shard))
     const knownBatches = isUncertain ? [...this.#inFlight] : null
     const attempt = (oneByOne: boolean, passesOver: boolean) =>
@@ -180,7 +259,7 @@ export class Claims {
   #isBusy(shard: number): boolean {
     const until = this.#busyUntil.get(shard)
     if (until === undefined) return false
-    if (until > this.#ports.clock.monotonic()) return true
+    if (until > this.#clock.monotonic()) return true
     this.#busyUntil.delete(shard)
     return false
   }

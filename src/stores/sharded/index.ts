@@ -7,13 +7,12 @@ export type {
   LowerBounds,
   Peeked,
   ScannedTimer,
-} from './claim-statements.ts'
-export { DatabaseClock } from './database-clock.ts'
+} from './claims.ts'
+export { DatabaseClock, realTimers, type Timers, wait } from './clock.ts'
 export type { HeartbeatRequest, HeartbeatResult, OtherProcess } from './heartbeat.ts'
-export type { LeasedShard, LeaseStatements, LeaseTransaction } from './lease-statements.ts'
 export type { ListenCallbacks, ListenConnection, ListenStatements } from './listener.ts'
 export { lowerTo, NextWakeCache, type NextWakes } from './next-wake-cache.ts'
 export { CALENDARS_NOTICE, SHARDS_NOTICE } from './notices.ts'
 export { type ShardedOptions, ShardedProtocol } from './protocol.ts'
+export type { LeasedShard, LeaseStatements, LeaseTransaction } from './shard-leases.ts'
 export { ShardedStore } from './store.ts'
-export { realTimers, type Timers, wait } from './timers.ts'

@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../index.ts'
-import type { Timers } from './timers.ts'
+import type { Timers } from './clock.ts'
 
 /**
  * The notices between processes: something wakes soon, and which process wrote it; shards are free; a calendar was
@@ -54,12 +54,12 @@ export class Notifier {
     for (const listener of change === 'log' ? this.#log : this.#clock) listener(change)
   }
 
-  /** Notifies after a delay, unless it is closed before. */
-  notifyIn(inMs: number, change: 'shards'): void {
+  /** Notifies of a free shard after a delay, unless it is closed before. */
+  notifyShardsIn(inMs: number): void {
     if (this.#clock.size === 0 || this.#pending.has(inMs)) return
     const cancel = this.#timers.later(inMs, () => {
       this.#pending.delete(inMs)
-      this.notify(change)
+      this.notify('shards')
     })
     this.#pending.set(inMs, cancel)
   }

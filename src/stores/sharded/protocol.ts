@@ -1,16 +1,12 @@
-import type { Context } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { ChangeKind, Claimed, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
-import type { ClaimStatements } from './claim-statements.ts'
-import { Claims } from './claims.ts'
-import { DatabaseClock } from './database-clock.ts'
+import type { ChangeKind, Claimed, ClaimRequest, InFlightTimers, Lease } from '../index.ts'
+import { type ClaimStatements, Claims } from './claims.ts'
+import { DatabaseClock, realTimers, type Timers } from './clock.ts'
 import type { HeartbeatResult } from './heartbeat.ts'
-import type { LeaseStatements } from './lease-statements.ts'
 import { Listener, type ListenStatements } from './listener.ts'
 import { NextWakeCache, RECENT_MS } from './next-wake-cache.ts'
 import { Notifier, parseNotice, wakeNotice } from './notices.ts'
-import { ShardLeases } from './shard-leases.ts'
-import { realTimers, type Timers } from './timers.ts'
+import { type LeaseStatements, ShardLeases } from './shard-leases.ts'
 
 /** The options of a process. */
 export interface ShardedOptions {
@@ -58,13 +54,13 @@ export class ShardedProtocol {
   readonly clock: Clock
   /** What is known about the next wakes. */
   readonly nextWakes = new NextWakeCache()
+  readonly leases: ShardLeases
+  readonly claims: Claims
   readonly #ports: ShardedPorts
   readonly #host: Clock
   readonly #databaseClock: DatabaseClock | null
   readonly #notifier: Notifier
   readonly #listener: Listener
-  readonly #leases: ShardLeases
-  readonly #claims: Claims
   #sampling: Promise<void> | null = null
 
   constructor(options: ShardedOptions, ports: ShardedPorts) {
@@ -73,7 +69,10 @@ export class ShardedProtocol {
     this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
     this.#ports = ports
     this.#host = host
-    this.#databaseClock = options.clockIsAuthority === true ? null : this.#makeClock()
+    const resample = () => void this.sampleClock().catch(() => {})
+    const staleMs = Math.max(STALE_MS_MIN, STALE_HEARTBEATS * this.heartbeatMs)
+    const makeClock = ports.makeClock ?? ((...made) => new DatabaseClock(...made))
+    this.#databaseClock = options.clockIsAuthority === true ? null : makeClock(host, resample, staleMs)
     this.clock = this.#databaseClock ?? host
     this.#notifier = new Notifier(timers, ports.watchLog)
     this.#listener = new Listener({
@@ -82,16 +81,16 @@ export class ShardedProtocol {
       onNotice: (text) => this.#receive(text),
       onListening: () => this.#catchUp(),
     })
-    this.#leases = new ShardLeases({
+    this.leases = new ShardLeases({
       clock: host,
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
       statements: ports.leases,
       sendHeartbeat: (request) => this.#listener.heartbeat(request),
       nextWakes: this.nextWakes,
       onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
-      heartbeatIn: (inMs) => this.#notifier.notifyIn(inMs, 'shards'),
+      heartbeatIn: (inMs) => this.#notifier.notifyShardsIn(inMs),
     })
-    this.#claims = new Claims({ statements: ports.claims, clock: host, nextWakes: this.nextWakes })
+    this.claims = new Claims(ports.claims, host, this.nextWakes)
   }
 
   /** The time to bind where the database's clock is not the authority; else null. */
@@ -104,29 +103,16 @@ export class ShardedProtocol {
     for (let i = 0; i < CLOCK_SAMPLES; i++) await this.sampleClock()
   }
 
-  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.#leases.heartbeat(process, pools, context)
-  }
-
-  releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.#leases.release(leases)
-  }
-
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
-    const claimed = await this.#claims.claim(claiming, request, this.#listener.isListening)
+    const claiming = leases.filter((lease) => !this.leases.isRetiring(lease))
+    const claimed = await this.claims.claim(claiming, request, this.#listener.isListening)
     // The clock's error grows by half a millisecond per second: while alarms fire, it is measured more often.
     if (claimed.timers.length > 0) this.#databaseClock?.refresh()
     return claimed
   }
 
-  /** Notes that batches are settled. */
-  acknowledged(batches: readonly InFlightBatch[]): void {
-    this.#claims.acknowledged(batches)
-  }
-
   nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
-    return this.#claims.nextWakeAt(leases, inFlight, this.clock.now())
+    return this.claims.nextWakeAt(leases, inFlight, this.clock.now())
   }
 
   /** Calls back on what other processes do, until the returned function is called. */
@@ -143,7 +129,7 @@ export class ShardedProtocol {
   noticeFor(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): string | null {
     const soon = this.clock.now() + this.heartbeatMs + NOTICE_MARGIN_MS
     const notified = [...wakes].filter(
-      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.#leases.owns(shard)),
+      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.leases.owns(shard)),
     )
     if (notified.length === 0) return null
     const earliest = Math.min(...notified.map(([, wakeAt]) => wakeAt))
@@ -176,15 +162,6 @@ export class ShardedProtocol {
       }
     })()
     return this.#sampling
-  }
-
-  #makeClock(): DatabaseClock {
-    const resample = () => void this.sampleClock().catch(() => {})
-    const staleMs = Math.max(STALE_MS_MIN, STALE_HEARTBEATS * this.heartbeatMs)
-    return (
-      this.#ports.makeClock?.(this.#host, resample, staleMs) ??
-      new DatabaseClock(this.#host, resample, staleMs)
-    )
   }
 
   #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {

@@ -29,14 +29,20 @@ export function rebalance({ shards, mine, free, live, rank }: PoolState): Rebala
   return { acquire: Math.min(free, Math.max(0, share - mine)), giveUp: Math.max(0, mine - share) }
 }
 
-/** The rebalance of one pool by a heartbeat, with this process's leases there. */
+/** The rebalance of one pool, with this process's leases there. */
+export interface PoolRebalance extends Rebalance {
+  readonly pool: string
+  readonly mine: readonly Lease[]
+}
+
+/** The rebalance of one pool by a heartbeat. */
 export function rebalancePool(
   pool: string,
   process: string,
   leases: Iterable<Lease>,
   heartbeat: HeartbeatResult,
   isDead: (other: OtherProcess) => boolean,
-): Rebalance & { readonly mine: readonly Lease[] } {
+): PoolRebalance {
   const living = heartbeat.others.filter((other) => !isDead(other))
   const names = new Set(living.map((other) => other.process))
   const shards = heartbeat.shards.filter((seen) => seen.pool === pool)
@@ -48,7 +54,7 @@ export function rebalancePool(
   const serving = living.filter(({ pools }) => pools.includes(pool))
   const rank = serving.filter((other) => other.process < process).length
   const counts = { shards: shards.length, mine: mine.length, free: free.length }
-  return { mine, ...rebalance({ ...counts, live: 1 + serving.length, rank }) }
+  return { pool, mine, ...rebalance({ ...counts, live: 1 + serving.length, rank }) }
 }
 
 /** How long a busy shard is not claimed from, so that it becomes idle, and how long it is left alone after that. */

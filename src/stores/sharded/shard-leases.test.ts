@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HeartbeatRequest, HeartbeatResult, SeenShard } from './heartbeat.ts'
-import type { LeaseTransaction } from './lease-statements.ts'
 import { NextWakeCache } from './next-wake-cache.ts'
-import { ShardLeases } from './shard-leases.ts'
+import { type LeaseTransaction, ShardLeases } from './shard-leases.ts'
 
 const NOW = 1_000_000
 const CONTEXT = { now: NOW, random: () => 0, newId: () => 'id' }
@@ -22,6 +21,7 @@ class Scene {
   readonly requests: HeartbeatRequest[] = []
   readonly early: number[] = []
   acquisitions = 0
+  readonly left: string[] = []
   readonly leases = new ShardLeases({
     clock: {
       now: () => NOW,
@@ -45,8 +45,8 @@ class Scene {
     },
   })
 
-  heartbeat() {
-    return this.leases.heartbeat('one', ['app'], CONTEXT)
+  heartbeat(now = NOW) {
+    return this.leases.heartbeat('one', ['app'], { ...CONTEXT, now })
   }
 
   #result(): HeartbeatResult {
@@ -65,7 +65,7 @@ class Scene {
       recoverInFlight: async () => {},
       removeDead: async () => {},
       giveUpIdle: async () => new Set(),
-      release: async () => {},
+      release: async (processes) => void this.left.push(...processes),
       notifyFreeShards: () => {},
     }
   }
@@ -76,6 +76,16 @@ function shard(number: number, holder: string | null): SeenShard {
 }
 
 describe('the leases of a process', () => {
+  it('end also where it owns no shard: while it is registered, the others keep its share free', async () => {
+    const scene = new Scene()
+    scene.seen = [shard(1, 'two')]
+    scene.later = scene.seen
+    scene.free = 0
+    expect(await scene.heartbeat()).toEqual([])
+    await scene.leases.release([])
+    expect(scene.left).toEqual(['one'])
+  })
+
   it('are read again where a heartbeat waited for a takeover: it saw what was before (fenced)', async () => {
     const scene = new Scene()
     expect(await scene.heartbeat()).toHaveLength(1)
@@ -108,6 +118,14 @@ describe('the leases of a process', () => {
     scene.later = []
     expect(await scene.heartbeat()).toHaveLength(1)
     expect(scene.early).toEqual([250])
+  })
+
+  it('search from the heartbeat before, however long ago that was: a notice may be lost (at-least-once)', async () => {
+    const scene = new Scene()
+    scene.tookMs = 101
+    for (const now of [NOW, NOW + 2_000, NOW + 3_600_000, NOW + 3_600_000]) await scene.heartbeat(now)
+    const from = scene.requests.map(({ wakesFrom }) => wakesFrom)
+    expect(from).toEqual([0, NOW - 60_000, NOW + 2_000 - 60_000, NOW + 3_600_000 - 60_000])
   })
 
   it('are renewed by heartbeats that look at recent wakes only, after a slow one, and at all of them in the end', async () => {

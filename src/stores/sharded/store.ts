@@ -32,11 +32,11 @@ export abstract class ShardedStore {
   }
 
   heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.guard(() => this.protocol.heartbeat(process, pools, context))
+    return this.guard(() => this.protocol.leases.heartbeat(process, pools, context))
   }
 
   releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.guard(() => this.protocol.releaseLeases(leases))
+    return this.guard(() => this.protocol.leases.release(leases))
   }
 
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {

@@ -1,28 +1,25 @@
-import type { Scope, Snapshot } from '../../alarm/index.ts'
+import type { Scope } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import {
+  type AlarmName,
   type CountOption,
-  type Document,
   type EditedCalendar,
+  type EventQuery,
+  eventOf,
   type InFlightTimers,
   type Lease,
   type ListQuery,
-  type LogEvent,
-  type Page,
-  type ShardState,
-  type Stats,
-  type StoredStory,
   statsOf,
 } from '../index.ts'
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
 import { readShards } from './ownership/index.ts'
-import { documentNamed, INBOX_QUERIES, list, listDocuments, newestEvents, readEvents } from './reads/index.ts'
-import { alarmNamed, CALENDAR_QUERIES, calendarsOf, readInFlight, snapshotOf } from './rows/index.ts'
+import { documentNamed, INBOX_QUERIES, list, listDocuments, readEvents } from './reads/index.ts'
+import { alarmNamed, CALENDAR_QUERIES, calendarsOf, metaOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
-/** The reads of the store. */
+/** The reads of the store. The port has their types. */
 export class SqliteReads {
   protected readonly path: string
   protected readonly session: Session
@@ -36,17 +33,14 @@ export class SqliteReads {
     this.turn = turn
   }
 
-  async get(
-    scope: Scope,
-    by: { id: string } | { key: string } | { idempotencyKey: string },
-  ): Promise<Snapshot | null> {
+  async get(scope: Scope, by: AlarmName) {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, by)
       return alarm === undefined ? null : snapshotOf(session, alarm, readInFlight(session))
     })
   }
 
-  async list(scope: Scope, query: ListQuery): Promise<Page> {
+  async list(scope: Scope, query: ListQuery) {
     const paging = list(this.session, scope, query)
     for (;;) {
       const step = this.readTogether(() => paging.next())
@@ -55,42 +49,42 @@ export class SqliteReads {
     }
   }
 
-  async stats(scope: Scope): Promise<Stats> {
-    return this.read((session) => {
-      const row = session.get<Record<string, number>>(sql.tallyOfOwner, scope.tenant, scope.owner)
-      return statsOf(Object.values(row ?? {}))
-    })
+  async stats(scope: Scope) {
+    return this.read((session) =>
+      statsOf((session.value(sql.tallyOfOwner, scope.tenant, scope.owner) ?? []) as number[]),
+    )
   }
 
-  async countPending(tenant: string): Promise<number> {
+  async countPending(tenant: string) {
     return this.read(
-      (session) => session.get<{ pending: number | null }>(sql.pendingOfTenant, tenant)?.pending ?? 0,
+      (session) => session.get<{ pending: number | null }>(sql.pendingOfTenant, tenant)!.pending ?? 0,
     )
   }
 
   /** A file is opened for writing. If it stops being writable, the heartbeat fails and the leases end. */
-  async isWritable(): Promise<boolean> {
+  async isWritable() {
     return this.read(() => true)
   }
 
-  async countInboxWakes(limit: number): Promise<number> {
+  async countInboxWakes(limit: number) {
     return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.countAll, limit)!.n)
   }
 
-  async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+  async events(scope: Scope, query: EventQuery) {
     return this.read((session) => readEvents(session, scope, query))
   }
 
-  async story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+  async story(scope: Scope, alarmId: string, limit: number) {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, { id: alarmId })
       if (alarm === undefined) return null
       const snapshot = snapshotOf(session, alarm, readInFlight(session))
-      return { snapshot, events: newestEvents(session, alarm.seq, limit) }
+      const newest = session.values(sql.newestEventsOfAlarm, alarm.seq, limit)
+      return { snapshot, events: newest.map(eventOf).reverse() }
     })
   }
 
-  async newestInstant(): Promise<number | null> {
+  async newestInstant() {
     return this.read((session) => {
       const moments = [sql.newestEventAt, sql.newestAlarmAt].flatMap(
         (last) => session.get<{ at: number }>(last)?.at ?? [],
@@ -99,11 +93,11 @@ export class SqliteReads {
     })
   }
 
-  async lastEvent(): Promise<number> {
+  async lastEvent() {
     return this.read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
   }
 
-  async nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
+  async nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers) {
     return this.read((session) => nextWakeAt(session, leases, inFlight))
   }
 
@@ -114,28 +108,23 @@ export class SqliteReads {
   /** Nothing to do: `calendars` reads the file. */
   async readCalendars(): Promise<void> {}
 
-  async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+  async unreviewedCalendars() {
     return this.read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
   }
 
-  async getMeta(name: string): Promise<string | null> {
-    return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.meta, name)?.value ?? null)
+  async getMeta(name: string) {
+    return this.read((session) => metaOf(session, name))
   }
 
-  async shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
+  async shardStates(counts?: CountOption, pools?: readonly string[]) {
     return this.read((session) => readShards(session, this.path, counts, pools))
   }
 
-  async getDocument(kind: string, name: string): Promise<Document | null> {
+  async getDocument(kind: string, name: string) {
     return this.read((session) => documentNamed(session, kind, name))
   }
 
-  async listDocuments(
-    kind: string,
-    tenant: string | null,
-    after: string,
-    limit: number,
-  ): Promise<Document[]> {
+  async listDocuments(kind: string, tenant: string | null, after: string, limit: number) {
     return this.read((session) => listDocuments(session, kind, tenant, after, limit))
   }
 

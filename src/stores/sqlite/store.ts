@@ -6,21 +6,16 @@ import {
   type Claimed,
   type ClaimRequest,
   type Decide,
-  type Document,
-  type InboxWake,
   type InFlightBatch,
   type Lease,
-  type LogEvent,
   type NewCalendar,
   type NewDocument,
   type NewWake,
   type PortableLine,
   type PortableRow,
   type ReviewFilter,
-  type ReviewResult,
   type Selector,
   type SetRequest,
-  type SetResult,
   type Settlement,
   type SettleResult,
   type Store,
@@ -31,25 +26,23 @@ import {
 } from '../index.ts'
 import {
   claim,
-  fairWakeAt,
+  claimableAt,
   isCertainlyDue,
-  nextWakeAt,
   ownsShard,
   pausedTargets,
   requeueWaiting,
   settleAll,
 } from './claims/index.ts'
 import {
-  CommitWatcher,
+  beginImmediate,
   connect,
-  isBusy,
   realSystem,
   Session,
   type System,
   storeFailure,
   UserTransactions,
   WriteQueue,
-  wait,
+  watchCommits,
   yieldTurn,
 } from './connection/index.ts'
 import { Ownership, type ShardRow } from './ownership/index.ts'
@@ -63,7 +56,8 @@ import {
   removeWake,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import { CALENDAR_QUERIES, putCalendar, type WriteContext, writeTallies } from './rows/index.ts'
+import { CALENDAR_QUERIES, putCalendar, putMeta, type WriteContext, writeTallies } from './rows/index.ts'
+import { migrate } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
 import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'
@@ -92,13 +86,13 @@ export class SqliteStore extends SqliteReads implements Store {
   readonly heartbeatMs: number
   readonly #queue: WriteQueue
   readonly #ownership: Ownership
-  readonly #commits: CommitWatcher
+  readonly #watches = new Set<() => void>()
   readonly #clock: Clock
   readonly #system: System
   readonly #busyMs: number
   readonly #shards = new Map<string, number>()
   readonly #newPools = new Set<string>()
-  readonly #users: UserTransactions
+  readonly #userTransactions: UserTransactions
   #txSession: Session | null = null
 
   constructor(db: DatabaseSync, options: SqliteOptions, system: System = realSystem) {
@@ -109,9 +103,8 @@ export class SqliteStore extends SqliteReads implements Store {
     this.#busyMs = options.busyMs ?? BUSY_MS
     this.#clock = options.clock
     this.#system = system
-    this.#users = new UserTransactions(this.session)
+    this.#userTransactions = new UserTransactions(this.session)
     this.#queue = new WriteQueue(this.session, this.path, this.#busyMs, system)
-    this.#commits = new CommitWatcher(this.session, system)
     this.#ownership = new Ownership({
       session: this.session,
       clock: options.clock,
@@ -123,7 +116,7 @@ export class SqliteStore extends SqliteReads implements Store {
     })
   }
 
-  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown) {
     return this.#write((write) => setAll(write, requests), context, tx)
   }
 
@@ -140,35 +133,23 @@ export class SqliteStore extends SqliteReads implements Store {
   }
 
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const { inFlight, context } = request
+    const { context } = request
     if (!this.read((session) => isCertainlyDue(session, leases, request))) {
       // A claim that finds nothing writes nothing and needs no lock.
-      const next = this.read((session) =>
-        request.avoid === undefined
-          ? nextWakeAt(session, leases, inFlight)
-          : fairWakeAt(session, leases, request),
-      )
+      const next = this.read((session) => claimableAt(session, leases, request))
       if (next === null || next > context.now) return { timers: [], nextWakeAt: next, lost: [], more: false }
     }
     return this.#write((write) => claim(write, leases, request), context)
   }
 
-  settle(
-    settlements: readonly Settlement[],
-    acknowledged: readonly InFlightBatch[],
-    context: Context,
-  ): Promise<SettleResult> {
+  settle(settlements: readonly Settlement[], acknowledged: readonly InFlightBatch[], context: Context) {
     return this.#write((write) => settleAll(write, settlements, acknowledged), context)
   }
 
-  async transact(
-    lease: Lease,
-    work: (tx: unknown) => Promise<Settlement>,
-    context: () => Context,
-  ): Promise<SettleResult> {
-    return this.#queue.exclusive(async () => {
+  async transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context) {
+    return this.#queue.exclusive(async (): Promise<SettleResult> => {
       const session = this.#transactionSession()
-      await this.#begin(session)
+      await beginImmediate(session.db, this.path, this.#busyMs, this.#system)
       try {
         if (!ownsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
@@ -182,25 +163,12 @@ export class SqliteStore extends SqliteReads implements Store {
       } catch (thrown) {
         throw storeFailure(thrown, this.path)
       } finally {
-        if (!session.db.isOpen) this.#txSession = null
-        else if (session.db.isTransaction) {
-          session.db.exec('ROLLBACK')
-          // An abandoned handler may still have this connection: it must not write into the next handler's transaction.
-          if (session === this.#txSession) {
-            this.#txSession = null
-            session.db.close()
-          }
-        }
+        this.#rollBackUncommitted(session)
       }
     })
   }
 
-  requeueWaiting(
-    leases: readonly Lease[],
-    which: WaitingFilter,
-    now: number,
-    limit: number,
-  ): Promise<number> {
+  requeueWaiting(leases: readonly Lease[], which: WaitingFilter, now: number, limit: number) {
     return this.#queue.run((session) => requeueWaiting(session, leases, which, now, limit))
   }
 
@@ -208,15 +176,11 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#guard(async () => pausedTargets(this.session, leases, limit))
   }
 
-  review(
-    which: ReviewFilter,
-    decide: (snapshot: Snapshot) => Change | null,
-    context: Context,
-  ): Promise<ReviewResult> {
+  review(which: ReviewFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
     return this.#write((write) => reviewSelected(write, which, decide), context)
   }
 
-  putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar> {
+  putCalendar(tenant: string, calendar: NewCalendar, context: Context) {
     return this.#write((write) => putCalendar(write, tenant, calendar), context)
   }
 
@@ -228,11 +192,11 @@ export class SqliteStore extends SqliteReads implements Store {
     await this.#queue.run((session) => session.run(CALENDAR_QUERIES.markReviewed, version, tenant, name))
   }
 
-  async putMeta(name: string, value: string): Promise<void> {
-    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.putMeta, name, value))
+  putMeta(name: string, value: string) {
+    return this.#queue.run((session) => putMeta(session, name, value))
   }
 
-  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
+  append(scope: Scope, event: UserEvent) {
     return this.#queue.run((session) => appendEvent(session, scope, event))
   }
 
@@ -240,7 +204,7 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => prune(session, endedBefore, limit))
   }
 
-  putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
+  putDocument(document: NewDocument, now: number, version?: number) {
     return this.#queue.run((session) => putDocument(session, document, now, version))
   }
 
@@ -252,18 +216,13 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => putWake(session, wake, max))
   }
 
-  async claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+  async claimWakes(scope: Scope, request: WakeRequest) {
     // Reads first, because agents poll: nothing is written where there is no wake.
     if (this.read((session) => availableWakes(session, scope, request)).length === 0) return []
     return this.#queue.run((session) => claimWakes(session, scope, request))
   }
 
-  removeWake(
-    scope: Scope,
-    occurrenceId: string,
-    triesMin?: number,
-    triesMax?: number,
-  ): Promise<InboxWake | null> {
+  removeWake(scope: Scope, occurrenceId: string, triesMin?: number, triesMax?: number) {
     return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin, triesMax))
   }
 
@@ -287,15 +246,21 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  onChange(listener: (news: ChangeKind) => void): () => void {
+  onChange(listener: (change: ChangeKind) => void): () => void {
     this.assertOpen()
-    return this.path === ':memory:' ? () => {} : this.#commits.add(() => listener('timers'))
+    if (this.path === ':memory:') return () => {}
+    const stop = watchCommits(this.session, this.#system, () => listener('timers'))
+    this.#watches.add(stop)
+    return () => {
+      this.#watches.delete(stop)
+      stop()
+    }
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
-    this.#commits.close()
+    for (const stop of this.#watches) stop()
     await this.#queue.close()
     this.#ownership.release()
     if (this.#txSession?.db.isOpen) this.#txSession.db.close()
@@ -309,6 +274,20 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#txSession
   }
 
+  #rollBackUncommitted(session: Session): void {
+    if (!session.db.isOpen) {
+      this.#txSession = null
+      return
+    }
+    if (!session.db.isTransaction) return
+    session.db.exec('ROLLBACK')
+    // An abandoned handler may still have this connection: it must not write into the next handler's transaction.
+    if (session === this.#txSession) {
+      this.#txSession = null
+      session.db.close()
+    }
+  }
+
   #write<T>(work: (write: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
     const job = (session: Session) => {
       const tallies = new Tallies()
@@ -318,7 +297,7 @@ export class SqliteStore extends SqliteReads implements Store {
     }
     return tx === undefined
       ? this.#queue.run(job)
-      : this.#guard(async () => this.#users.session(tx).undoable(job))
+      : this.#guard(async () => this.#userTransactions.session(tx).undoable(job))
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {
@@ -343,18 +322,21 @@ export class SqliteStore extends SqliteReads implements Store {
     if (session === this.session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
     return found.shard
   }
+}
 
-  async #begin(session: Session): Promise<void> {
-    const start = this.#clock.monotonic()
-    for (;;) {
-      try {
-        session.db.exec('BEGIN IMMEDIATE')
-        return
-      } catch (thrown) {
-        if (!isBusy(thrown) || this.#clock.monotonic() - start > this.#busyMs)
-          throw storeFailure(thrown, this.path)
-      }
-      await wait(this.#system, 2)
-    }
+/** Opens a store on a SQLite file; creates or migrates its tables. */
+export function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  return openSqliteOn(realSystem, options)
+}
+
+/** The same on another `System`, for the simulation. */
+export async function openSqliteOn(system: System, options: SqliteOptions): Promise<SqliteStore> {
+  const db = connect(options.path, {}, system)
+  try {
+    await migrate(db, options.path, options.clock.now(), undefined, system)
+    return new SqliteStore(db, options, system)
+  } catch (thrown) {
+    db.close()
+    throw storeFailure(thrown, options.path)
   }
 }

@@ -6,8 +6,8 @@ import { afterAll, expect, it } from 'vitest'
 import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../alarm/index.ts'
 import { type Clock, resolveWhen } from '../../time/index.ts'
 import { realSystem, type System } from './connection/index.ts'
-import { openSqliteOn } from './open.ts'
 import * as sql from './sql/index.ts'
+import { openSqliteOn } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-together-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,15 @@
-import { weekdayOf } from '../rrule/index.ts'
-import { WEEKDAY_NAMES } from '../text/index.ts'
+import { WakefulError } from '../../error.ts'
+import { weekdayOf } from '../civil/index.ts'
+import { closest, quote, WEEKDAY_NAMES } from '../text/index.ts'
+import { parseDay } from '../zones/index.ts'
 import type { Exclusion } from './exclusion.ts'
+import type { HolidayCalendar } from './holiday-calendar.ts'
+
+/** Finds a calendar by its name; `names` are the known ones, for error messages. */
+export interface CalendarLookup {
+  (name: string): HolidayCalendar | undefined
+  readonly names?: readonly string[]
+}
 
 /** The compiled days off of a rule. Days are local dates, in days since 1970-01-01. */
 export interface DaysOff {
@@ -15,22 +24,23 @@ export interface DaysOff {
   reason(day: number): string | undefined
 }
 
-/** The dates of a calendar: its name, and the label of each day. */
-export interface NamedDays {
-  readonly name: string
-  readonly labels: ReadonlyMap<number, string>
-}
-
 /** The most days in a calendar: two hundred years of a hundred holidays. */
 export const CALENDAR_DAYS_MAX = 20_000
 
 /** How far working days are searched: ten years. */
 export const SEARCH_DAYS_MAX = 3653
 
-/** Compiles days off: weekdays that are off every week (Monday is 1), and the dates of calendars. */
-export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedDays[]): DaysOff {
-  const offWeekly = Array.from({ length: 7 }, () => false)
-  for (const weekday of weekend) offWeekly[weekday - 1] = true
+const NAMES_SUGGESTED_MAX = 20
+
+/** Saturday and Sunday. */
+const DEFAULT_WEEKEND: readonly number[] = [6, 7]
+
+/** Compiles an exclusion with these calendars. An unknown calendar is refused. */
+export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
+  const calendars = (exclude.calendars ?? []).map((name) => find(name) ?? refuseUnknown(name, find))
+  const named = calendars.map((calendar) => ({ name: calendar.name, labels: labelsOf(calendar) }))
+  const weekend = [...(exclude.weekend ?? []), ...calendars.flatMap((calendar) => calendar.weekend)]
+  const offWeekly = WEEKDAY_NAMES.map((_, index) => weekend.includes(index + 1))
   const isOff = (day: number) => offWeekly[weekdayOf(day)]! || named.some(({ labels }) => labels.has(day))
   const hasWorkingWeekday = offWeekly.includes(false)
   const search = (day: number, step: 1 | -1) => {
@@ -54,6 +64,33 @@ export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedD
   }
 }
 
+const labelsCache = new WeakMap<HolidayCalendar, ReadonlyMap<number, string>>()
+
+/** The label of each day, cached per calendar object, because every alarm with the calendar needs them. */
+function labelsOf(calendar: HolidayCalendar): ReadonlyMap<number, string> {
+  const known = labelsCache.get(calendar)
+  if (known !== undefined) return known
+  const labels = new Map(Object.entries(calendar.dates).map(([date, label]) => [parseDay(date)!, label]))
+  labelsCache.set(calendar, labels)
+  return labels
+}
+
+function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
+  const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
+  const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote)
+  throw new WakefulError('exclude.unknown_calendar', {
+    name: quote(name),
+    near: near === undefined ? null : quote(near),
+    known,
+  })
+}
+
+/** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
+export function assertWorkingWeekday(off: DaysOff | null): void {
+  if (off === null || off.hasWorkingWeekday) return
+  throw new WakefulError('exclude.all_days', {})
+}
+
 /** The working day to which a day moves: the next or previous one, then `offset` working days further. Null if there is none. */
 export function movedDay({ move, offset = 0 }: Exclusion, off: DaysOff, from: number): number | null {
   let day = move === 'next' ? off.nextWorkingDay(from) : off.previousWorkingDay(from)
@@ -61,4 +98,34 @@ export function movedDay({ move, offset = 0 }: Exclusion, off: DaysOff, from: nu
     day = offset > 0 ? off.nextWorkingDay(day + 1) : off.previousWorkingDay(day - 1)
   }
   return day
+}
+
+/**
+ * The weekend that is excluded from working days: that of the exclusion, or Saturday and Sunday. Null if a named calendar
+ * has its own weekend, which applies instead.
+ */
+export function weekendForWorkingDays(
+  { calendars = [], weekend }: Exclusion,
+  find: CalendarLookup | undefined,
+): readonly number[] | null {
+  if (weekend !== undefined) return weekend
+  const calendarHasWeekend = calendars.some((name) => (find?.(name)?.weekend.length ?? 0) > 0)
+  return calendarHasWeekend ? null : DEFAULT_WEEKEND
+}
+
+/**
+ * The exclusion as a rule stores it. With `move` and no weekend, Saturday and Sunday are off too. The weekend is stored
+ * when the rule is set, so that later edits of calendars do not change its meaning.
+ */
+export function withStoredWeekend(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
+  const { weekend: ownWeekend, ...rest } = exclude
+  const weekend = exclude.move === undefined ? ownWeekend : weekendForWorkingDays(exclude, find)
+  return { ...rest, ...(weekend?.length && { weekend: [...weekend] }) }
+}
+
+/** The days that are not working days for a phrase, with the option `exclude` that was set beside it. */
+export function nonWorkingDays(exclude: Exclusion = {}, find: CalendarLookup | undefined): DaysOff {
+  const { calendars } = exclude
+  const weekend = weekendForWorkingDays(exclude, find)
+  return daysOffOf({ ...(calendars && { calendars }), ...(weekend && { weekend: [...weekend] }) }, find)
 }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { preview } from '../preview/index.ts'
-import { resolveWhen } from '../when/index.ts'
+import { preview, resolveWhen } from '../when/index.ts'
 
 const company = { name: 'company', version: 1, dates: { '2026-12-24': '', '2026-12-31': '' }, weekend: [] }
 const context = {

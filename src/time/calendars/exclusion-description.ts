@@ -1,7 +1,7 @@
 import { counted, joinWithAnd, WEEKDAY_NAMES } from '../text/index.ts'
 import { formatDay, localDay } from '../zones/index.ts'
-import type { DaysOff } from './days-off.ts'
-import type { CalendarLookup, Exclusion } from './exclusion.ts'
+import type { CalendarLookup, DaysOff } from './days-off.ts'
+import type { Exclusion } from './exclusion.ts'
 import { lastDate } from './holiday-calendar.ts'
 
 /** Describes what days off do to a rule: ", except on us-holidays and at weekends". */

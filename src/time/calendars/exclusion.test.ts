@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../zones/index.ts'
-import {
-  assertWorkingWeekday,
-  type CalendarLookup,
-  daysOffOf,
-  type Exclusion,
-  readExclude,
-} from './exclusion.ts'
+import { assertWorkingWeekday, type CalendarLookup, daysOffOf } from './days-off.ts'
+import { type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
 const us: HolidayCalendar = {

@@ -1,14 +1,15 @@
 import { WakefulError } from '../../error.ts'
-import { closest, quote, WEEKDAYS } from '../text/index.ts'
-import { parseDay } from '../zones/index.ts'
-import { compileDaysOff, type DaysOff, type NamedDays } from './days-off.ts'
 import {
-  CALENDAR_NAME_FORM,
-  type HolidayCalendar,
-  isCalendarName,
-  readWeekend,
-  WEEKEND_WORDS,
-} from './holiday-calendar.ts'
+  type Check,
+  listOf,
+  objectOf,
+  oneOf,
+  quote,
+  WEEKDAY_NAMES,
+  WEEKDAYS,
+  wholeFrom,
+} from '../text/index.ts'
+import { CALENDAR_NAME_FORM, isCalendarName, readWeekend, WEEKEND_WORDS } from './holiday-calendar.ts'
 
 /** Days off, and what happens on them: plain data, stored in the rule. */
 export interface Exclusion {
@@ -34,170 +35,150 @@ export type ExcludeInput =
       offset?: number
     }
 
-/** Finds a calendar by its name; `names` are the known ones, for error messages. */
-export interface CalendarLookup {
-  (name: string): HolidayCalendar | undefined
-  readonly names?: readonly string[]
-}
-
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
-const NAMES_SUGGESTED_MAX = 20
-const FIELDS = ['calendars', 'weekend', 'move', 'offset']
 const SATURDAY_AND_SUNDAY = [6, 7]
+
+const isOffset = wholeFrom(-OFFSET_MAX, OFFSET_MAX)
+const FIELDS = {
+  calendars: listOf(isCalendarName, 1, CALENDARS_MAX),
+  weekend: listOf(wholeFrom(1, 7), 1, 6),
+  move: oneOf('next', 'previous'),
+  offset: isOffset,
+}
+const hasFields: Check = objectOf({}, FIELDS)
+
+/** Whether a value from a database is a valid exclusion. */
+export function isExclusion(value: unknown): value is Exclusion {
+  if (!hasFields(value)) return false
+  const { calendars, weekend, move, offset } = value as Exclusion
+  const namesDays = calendars !== undefined || weekend !== undefined
+  return namesDays && (offset === undefined || move !== undefined)
+}
 
 /** Parses an exclusion; undefined if it names no days. */
 export function readExclude(input: unknown): Exclusion | undefined {
   if (input === undefined) return undefined
   const listed = typeof input === 'string' ? [input] : input
-  if (Array.isArray(listed)) return readShorthand(listed)
-  if (typeof listed !== 'object' || listed === null) throw invalidExcludeError(input)
-  const unknown = Object.keys(listed).find((name) => !FIELDS.includes(name))
-  if (unknown !== undefined) throw invalidExcludeError(input, `${quote(unknown)} is unknown`)
-  const { calendars, weekend, move, offset } = listed as Record<string, unknown>
-  const days = {
-    ...calendarsOf(calendars),
-    ...(weekend !== undefined && {
-      weekend: weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, 'exclude'),
-    }),
+  if (Array.isArray(listed)) {
+    // 'weekends' is Saturday and Sunday, 'fri' is Fridays, and others are names of calendars.
+    const { calendars, weekdays } = splitDayNames<unknown>(listed)
+    return exclusionOf(readCalendars(calendars), weekdays, {})
   }
-  return withDefaults(days, readMove(move, offset))
+  if (typeof listed !== 'object' || listed === null) throw malformedError(input)
+  const unknown = Object.keys(listed).find((name) => !Object.hasOwn(FIELDS, name))
+  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown`)
+  const { calendars, weekend, move, offset } = listed as Record<string, unknown>
+  return exclusionOf(readCalendars(calendars), readWeekdays(weekend), readMove(move, offset))
 }
 
-/** Parses a list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and others are names of calendars. */
-function readShorthand(items: unknown[]): Exclusion | undefined {
-  const { calendars, weekdays } = splitDayNames(items)
-  return withDefaults({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
+function readWeekdays(weekend: unknown): readonly number[] | undefined {
+  if (weekend === undefined) return undefined
+  return weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, refused)
 }
 
 /** Splits names of days off into weekdays and names of calendars. */
 export function splitDayNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
   const weekdays = new Set<number>()
   const calendars = items.filter((item) => {
-    const days = typeof item === 'string' ? weekdaysNamed(item) : []
+    const days = typeof item === 'string' ? weekdaysNamed(item.trim().toLowerCase()) : []
     for (const day of days) weekdays.add(day)
     return days.length === 0
   })
   return { calendars, weekdays: [...weekdays].sort((a, b) => a - b) }
 }
 
-function weekdaysNamed(word: string): readonly number[] {
-  const name = word.trim().toLowerCase()
+function weekdaysNamed(name: string): readonly number[] {
   if (WEEKEND_WORDS.includes(name)) return SATURDAY_AND_SUNDAY
   const day = WEEKDAYS.get(name)
   return day === undefined ? [] : [day]
 }
 
-function withDefaults(
-  days: Pick<Exclusion, 'calendars' | 'weekend'>,
+function exclusionOf(
+  calendars: string[],
+  weekend: readonly number[] | undefined,
   moves: Pick<Exclusion, 'move' | 'offset'>,
 ): Exclusion | undefined {
-  const named = days.calendars !== undefined || (days.weekend?.length ?? 0) > 0
-  if (!named && moves.move === undefined) return undefined
-  if (!named) throw invalidExcludeError(undefined, 'move needs days off')
-  const { weekend, ...rest } = days
-  // An empty weekend has a meaning only with `move`.
-  const keepsWeekend = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
-  return { ...rest, ...(keepsWeekend && { weekend: [...weekend] }), ...moves }
+  const hasWeekend = weekend !== undefined && weekend.length > 0
+  if (calendars.length === 0 && !hasWeekend) {
+    if (moves.move === undefined) return undefined
+    throw refused('move needs days off')
+  }
+  return {
+    ...(calendars.length > 0 && { calendars }),
+    // An empty weekend has a meaning only with `move`.
+    ...(weekend && (hasWeekend || moves.move) && { weekend: [...weekend] }),
+    ...moves,
+  }
 }
 
-function calendarsOf(input: unknown): Pick<Exclusion, 'calendars'> {
-  if (input === undefined) return {}
+function readCalendars(input: unknown = []): string[] {
   const names: unknown = typeof input === 'string' ? [input] : input
-  if (!Array.isArray(names)) throw invalidExcludeError(input)
-  for (const name of names) if (!isCalendarName(name)) throw invalidNameError(name)
-  if (names.length > CALENDARS_MAX) throw invalidExcludeError(undefined, `at most ${CALENDARS_MAX} calendars`)
-  return names.length === 0 ? {} : { calendars: [...new Set(names as string[])].sort() }
+  if (!Array.isArray(names)) throw malformedError(input)
+  for (const name of names) {
+    if (isCalendarName(name)) continue
+    throw new WakefulError('exclude.calendar_name', { name: quote(name), form: CALENDAR_NAME_FORM })
+  }
+  if (names.length > CALENDARS_MAX) throw refused(`at most ${CALENDARS_MAX} calendars`)
+  return [...new Set(names as string[])].sort()
 }
 
 function readMove(move: unknown, offset: unknown): Pick<Exclusion, 'move' | 'offset'> {
   if (move !== undefined && move !== 'next' && move !== 'previous') {
-    throw invalidExcludeError(undefined, `move ${quote(move)} is not 'next' or 'previous'`)
+    throw refused(`move ${quote(move)} is not 'next' or 'previous'`)
   }
   if (offset === undefined) return move === undefined ? {} : { move }
   if (!isOffset(offset)) {
-    throw invalidExcludeError(
-      undefined,
-      `offset ${quote(offset)} is not a whole number from -${OFFSET_MAX} to ${OFFSET_MAX}`,
-    )
+    throw refused(`offset ${quote(offset)} is not a whole number from -${OFFSET_MAX} to ${OFFSET_MAX}`)
   }
-  if (move === undefined)
-    throw invalidExcludeError(undefined, "offset goes with move: 'next' or move: 'previous'")
+  if (move === undefined) throw refused("offset goes with move: 'next' or move: 'previous'")
   return { move, ...(offset !== 0 && { offset: offset as number }) }
 }
 
-function isOffset(value: unknown): boolean {
-  return Number.isInteger(value) && Math.abs(value as number) <= OFFSET_MAX
-}
-
-/** Whether a value from a database is a valid exclusion. */
-export function isExclusion(value: unknown): value is Exclusion {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const { calendars, weekend, move, offset } = value as Record<string, unknown>
-  if (!Object.keys(value).every((name) => FIELDS.includes(name))) return false
-  if (calendars === undefined && weekend === undefined) return false
-  return (
-    (calendars === undefined || isListOf(calendars, CALENDARS_MAX, isCalendarName)) &&
-    (weekend === undefined || isListOf(weekend, 6, isWeekday)) &&
-    (move === undefined ? offset === undefined : move === 'next' || move === 'previous') &&
-    (offset === undefined || isOffset(offset))
-  )
-}
-
-function isListOf(value: unknown, lengthMax: number, check: (item: unknown) => boolean): boolean {
-  if (!Array.isArray(value) || value.length === 0 || value.length > lengthMax) return false
-  return value.every(check) && new Set(value).size === value.length
-}
-
-function isWeekday(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 7
-}
-
-/** Compiles an exclusion with these calendars. An unknown calendar is refused. */
-export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
-  const calendars = (exclude.calendars ?? []).map((name) => find(name) ?? refuseUnknown(name, find))
-  const weekend = new Set([...(exclude.weekend ?? []), ...calendars.flatMap((each) => each.weekend)])
-  return compileDaysOff(weekend, calendars.map(namedDays))
-}
-
-/** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
-export function assertWorkingWeekday(off: DaysOff | null): void {
-  if (off === null || off.hasWorkingWeekday) return
-  throw new WakefulError('exclude.all_days', {})
-}
-
-const namedDaysCache = new WeakMap<HolidayCalendar, NamedDays>()
-
-/** The dates of a calendar by day, cached per calendar object, because every alarm with the calendar needs them. */
-function namedDays(calendar: HolidayCalendar): NamedDays {
-  let named = namedDaysCache.get(calendar)
-  if (named === undefined) {
-    const labels = Object.entries(calendar.dates).map(([date, label]): [number, string] => [
-      parseDay(date)!,
-      label,
-    ])
-    named = { name: calendar.name, labels: new Map(labels) }
-    namedDaysCache.set(calendar, named)
+/** Merges the exclusion in a phrase with the option `exclude`; two different moves are rejected. */
+export function mergeExclusions(phrase: Exclusion, option: Exclusion = {}, text: string): Exclusion {
+  const withMove = [phrase, option].filter(({ move }) => move !== undefined)
+  const [one, other] = withMove.map(({ move, offset = 0 }) => `${move} ${offset}`)
+  if (other !== undefined && one !== other) {
+    throw new WakefulError('exclude.moves_twice', { text: quote(text) })
   }
-  return named
+  const calendars = union(phrase.calendars, option.calendars).sort()
+  const weekend = union(phrase.weekend, option.weekend).sort((a, b) => a - b)
+  const { move, offset } = withMove[0] ?? {}
+  return {
+    ...(calendars.length > 0 && { calendars }),
+    ...((phrase.weekend ?? option.weekend) && { weekend }),
+    ...(move && { move }),
+    ...(offset && { offset }),
+  }
 }
 
-function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
-  const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
-  const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote)
-  throw new WakefulError('exclude.unknown_calendar', {
-    name: quote(name),
-    near: near === undefined ? null : quote(near),
-    known,
-  })
+function union<Item>(some: readonly Item[] = [], more: readonly Item[] = []): Item[] {
+  return [...new Set([...some, ...more])]
 }
 
-function invalidNameError(name: unknown): WakefulError {
-  return new WakefulError('exclude.calendar_name', { name: quote(name), form: CALENDAR_NAME_FORM })
+/**
+ * A stored exclusion as input. An exclusion with `move` and no weekend becomes one with an empty weekend; otherwise the
+ * default weekend would be added.
+ */
+export function toExcludeInput({ calendars, weekend = [], ...movement }: Exclusion): {
+  calendars?: string[]
+  weekend?: string[]
+  move?: 'next' | 'previous'
+  offset?: number
+} {
+  const names = weekend.map((day) => WEEKDAY_NAMES[day - 1]!.slice(0, 3).toLowerCase())
+  return {
+    ...(calendars && { calendars }),
+    ...((names.length > 0 || movement.move) && { weekend: names }),
+    ...movement,
+  }
 }
 
-function invalidExcludeError(input: unknown, detail?: string): WakefulError {
-  return detail === undefined
-    ? new WakefulError('exclude.malformed', { value: quote(input) })
-    : new WakefulError('exclude.invalid', { detail })
+function malformedError(input: unknown): WakefulError {
+  return new WakefulError('exclude.malformed', { value: quote(input) })
+}
+
+function refused(detail: string): WakefulError {
+  return new WakefulError('exclude.invalid', { detail })
 }

@@ -1,5 +1,13 @@
 import { WakefulError } from '../../error.ts'
-import { LABEL_LENGTH_MAX, normalizeLabel, quote, WEEKDAYS } from '../text/index.ts'
+import {
+  LABEL_LENGTH_MAX,
+  listOf,
+  normalizeLabel,
+  objectOf,
+  quote,
+  WEEKDAYS,
+  wholeFrom,
+} from '../text/index.ts'
 import { formatDay, parseDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
@@ -82,8 +90,8 @@ function parseCalendar(
   const unknown = Object.keys(input).find((field) => field !== 'name' && !FIELDS.includes(field))
   if (unknown !== undefined)
     throw refused(`${quote(unknown)} is unknown. A calendar has ${FIELDS.join(', ')}`)
-  const { dates, ics, weekend } = input
-  if (dates === undefined && ics === undefined && weekend === undefined) throw malformedError()
+  const { dates, ics, weekend = [] } = input
+  if (dates === undefined && ics === undefined && input.weekend === undefined) throw malformedError()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
   if (dates !== undefined) addDates(read.days, dates)
   const notes = [...read.notes]
@@ -98,15 +106,10 @@ function parseCalendar(
   const calendar = {
     name,
     dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), normalizeLabel(label)])),
-    weekend: readWeekend([...(before?.weekend ?? []), ...weekendOf(weekend)], 'a calendar'),
+    weekend: readWeekend([...(before?.weekend ?? []), ...readWeekend(weekend, refused)], refused),
   }
   if (sorted.length === 0 && calendar.weekend.length === 0) notes.push('it has no days off yet')
   return { calendar, notes }
-}
-
-function weekendOf(input: unknown): readonly unknown[] {
-  if (input === undefined) return []
-  return readWeekend(input, 'a calendar')
 }
 
 /** Adds dates with their labels, which override those of an .ics file. */
@@ -138,10 +141,8 @@ function readDays(date: unknown): [first: number, last: number] {
   return [first, last]
 }
 
-/** Parses the weekdays that are off every week; all seven are refused. `where` is the field, for error messages. */
-export function readWeekend(input: unknown, where: string): number[] {
-  const wrong = (detail: string) =>
-    where === 'exclude' ? new WakefulError('exclude.invalid', { detail }) : refused(detail)
+/** Parses the weekdays that are off every week; all seven are refused. */
+export function readWeekend(input: unknown, wrong: (detail: string) => WakefulError): number[] {
   if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
@@ -160,40 +161,24 @@ export function lastDate({ dates }: Pick<HolidayCalendar, 'dates'>): string | nu
   return last
 }
 
+const isShape = objectOf({
+  name: isCalendarName,
+  version: wholeFrom(0, Number.MAX_SAFE_INTEGER),
+  dates: isDates,
+  weekend: listOf(wholeFrom(1, 7), 0, 6),
+})
+
 /** Whether a value from a database is a valid calendar. */
 export function isHolidayCalendar(value: unknown): value is HolidayCalendar {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const row = value as Record<string, unknown>
-  const fields = ['name', 'version', 'dates', 'weekend']
-  return (
-    Object.keys(row).length === fields.length &&
-    fields.every((name) => Object.hasOwn(row, name)) &&
-    isCalendarName(row.name) &&
-    Number.isSafeInteger(row.version) &&
-    (row.version as number) >= 0 &&
-    isDates(row.dates) &&
-    isWeekend(row.weekend)
-  )
+  return isShape(value)
 }
 
 function isDates(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const pairs: [string, unknown][] = Object.entries(value)
-  return (
-    pairs.length <= CALENDAR_DAYS_MAX &&
-    pairs.every(
-      ([date, label]) =>
-        parseDay(date) !== null && typeof label === 'string' && label.length <= LABEL_LENGTH_MAX,
-    )
-  )
-}
-
-function isWeekend(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length > 6) return false
-  return (
-    value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7) &&
-    new Set(value).size === value.length
-  )
+  const isDay = ([date, label]: [string, unknown]) =>
+    parseDay(date) !== null && typeof label === 'string' && label.length <= LABEL_LENGTH_MAX
+  return pairs.length <= CALENDAR_DAYS_MAX && pairs.every(isDay)
 }
 
 function assertFew(days: number): void {

@@ -1,4 +1,5 @@
 import { WakefulError } from '../../error.ts'
+import { DAY_S } from '../civil/index.ts'
 import { type RruleDate, readRruleDate } from '../rrule/index.ts'
 import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
@@ -25,7 +26,6 @@ export interface IcsEvent {
   replaces: number | null
 }
 
-const DAY_S = 86_400
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
 const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
 
@@ -90,7 +90,7 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
 }
 
 function only(lines: IcsLine[]): IcsLine | undefined {
-  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} is there twice in one event`)
+  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} appears twice in one event`)
   return lines[0]
 }
 

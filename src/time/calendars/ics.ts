@@ -1,6 +1,7 @@
 import { WakefulError } from '../../error.ts'
+import { yearOf, yearStart } from '../civil/index.ts'
 import { DAY_MS } from '../durations/index.ts'
-import { compileRrule, parseRrule, yearOf, yearStart } from '../rrule/index.ts'
+import { compileRrule, parseRrule } from '../rrule/index.ts'
 import { counted, LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
@@ -67,9 +68,9 @@ function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }):
 /** Finds the day of a rule after another; a rule whose UNTIL is before its start has none. */
 function daysOfRule(text: string): (day: number) => number | null {
   try {
-    const { nextWallTime } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
+    const { wallTimes } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
     return (day) => {
-      const wall = nextWallTime((day + 1) * DAY_MS - 1)
+      const wall = wallTimes.next((day + 1) * DAY_MS - 1)
       return wall === null ? null : Math.floor(wall / DAY_MS)
     }
   } catch (cause) {

@@ -1,15 +1,14 @@
-export { type DaysOff, movedDay, SEARCH_DAYS_MAX } from './days-off.ts'
+export * from './days-off.ts'
 export {
-  assertWorkingWeekday,
-  type CalendarLookup,
-  daysOffOf,
   type ExcludeInput,
   type Exclusion,
   isExclusion,
+  mergeExclusions,
   readExclude,
   splitDayNames,
+  toExcludeInput,
 } from './exclusion.ts'
-export { describeExclusion, expiredCalendarNotes, movedNote } from './exclusion-description.ts'
+export * from './exclusion-description.ts'
 export {
   type CalendarInput,
   type HolidayCalendar,
@@ -18,10 +17,3 @@ export {
   lastDate,
   readCalendar,
 } from './holiday-calendar.ts'
-export {
-  mergeExclusions,
-  nonWorkingDays,
-  toExcludeInput,
-  weekendForWorkingDays,
-  withStoredWeekend,
-} from './working-days.ts'

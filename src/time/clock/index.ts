@@ -1,3 +1,3 @@
-export type { Clock } from './clock.ts'
+export type * from './clock.ts'
 export { JumpTolerantClock } from './jump-tolerant-clock.ts'
-export { measureSearchWork, recordSearchWork, Yielder } from './search-work.ts'
+export * from './search-work.ts'

@@ -1,5 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import { DAY_MS, parseInterval } from '../durations/index.ts'
+import { countIn, nthFrom, yearBlocks } from '../civil/index.ts'
+import { parseInterval } from '../durations/index.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import {
   assertTimezone,
@@ -7,9 +8,9 @@ import {
   type DstPolicy,
   type Instants,
   instantsOfWallTimes,
-  type WallTimes,
+  wallTimesOf,
 } from '../zones/index.ts'
-import { type CronFields, readFields } from './fields.ts'
+import { readFields } from './fields.ts'
 import { intervalInstants } from './interval-times.ts'
 
 /** A parsed cron expression: its zone if it has one, and either an interval or calendar fields. */
@@ -20,7 +21,6 @@ export interface CronText {
 }
 
 const NICKNAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-const DAY_SECONDS = 86_400
 
 /** Parses a cron expression: `@every 5m`, a nickname, or 5 or 6 fields, with an optional `CRON_TZ=Zone` in front. */
 export function parseCron(text: string): CronText {
@@ -51,42 +51,12 @@ export function parseCron(text: string): CronText {
  * through clock changes. All others are times on the wall clock, to which the policy applies.
  */
 export function compileCron(fields: string, zone: string, policy: DstPolicy = DST_DEFAULT): Instants {
-  const read = readFields(fields)
-  const wallTimes = wallTimesOf(read)
-  if (read.intervalTimes === null) return instantsOfWallTimes(wallTimes, zone, policy)
-  return {
-    ...intervalInstants(read.nextDay, read.intervalTimes, zone),
-    nextWallTime: wallTimes.next,
-    interval: true,
-  }
-}
-
-function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
-  const perDay = times.before(DAY_SECONDS)
-  const named = (day: number) => nextDay(day - 1) === day
-  const countNamed = (from: number, to: number) => {
-    if (everyDay) return to - from
-    let count = 0
-    for (let day = nextDay(from - 1); day !== null && day < to; day = nextDay(day)) count++
-    return count
-  }
-  // How many wall times of the day are before this second.
-  const countOnDay = (day: number, second: number) =>
-    named(day) ? times.before(second - day * DAY_SECONDS) : 0
-  return {
-    next(wall) {
-      const day = Math.floor(wall / DAY_MS)
-      const second = Math.floor((wall - day * DAY_MS) / 1000) + 1
-      const today = second < DAY_SECONDS && named(day) ? times.from(second) : null
-      if (today !== null) return day * DAY_MS + today * 1000
-      const later = nextDay(day)
-      return later === null ? null : later * DAY_MS + times.from(0)! * 1000
-    },
-    count(from, to) {
-      const [low, high] = [Math.ceil(from / 1000), Math.ceil(to / 1000)]
-      if (high <= low) return 0
-      const [first, last] = [Math.floor(low / DAY_SECONDS), Math.floor(high / DAY_SECONDS)]
-      return countNamed(first, last) * perDay - countOnDay(first, low) + countOnDay(last, high)
-    },
-  }
+  const { days, times, intervalTimes } = readFields(fields)
+  const blocks = yearBlocks(days, times, Number.NEGATIVE_INFINITY)
+  const wallTimes = wallTimesOf(
+    (second) => nthFrom(blocks, second),
+    (from, to) => countIn(blocks, from, to),
+  )
+  if (intervalTimes === null) return instantsOfWallTimes(wallTimes, zone, policy)
+  return { ...intervalInstants(days, intervalTimes, zone), nextWallTime: wallTimes.next, interval: true }
 }

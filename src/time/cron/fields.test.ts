@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { dayFinder } from '../civil/index.ts'
 import { readFields } from './fields.ts'
 
 const DAY_MS = 86_400_000
@@ -27,12 +28,12 @@ it('finds the same days that croner matches', () => {
       (date, month, weekday, from) => {
         // Not croner's nextRun, which skips days.
         const cron = new Cron(`0 0 0 ${date} ${month} ${weekday}`, { utcOffset: 0 })
-        const { nextDay } = readFields(`0 0 ${date} ${month} ${weekday}`)
+        const dayFrom = dayFinder(readFields(`0 0 ${date} ${month} ${weekday}`).days)
         const expected: number[] = []
         for (let day = from + 1; day <= from + 800; day++)
           if (cron.match(new Date(day * DAY_MS))) expected.push(day)
         const found: number[] = []
-        for (let day = nextDay(from); day !== null && day <= from + 800; day = nextDay(day)) found.push(day)
+        for (let day = dayFrom(from + 1); day <= from + 800; day = dayFrom(day + 1)) found.push(day)
         expect(found).toEqual(expected)
       },
     ),
@@ -50,7 +51,8 @@ it.each([
   ['0 0 30 2 *', '1970-01-01', null],
 ])('%s after %s is %s', (fields, after, next) => {
   const day = (text: string) => Date.parse(text) / DAY_MS
-  expect(readFields(fields).nextDay(day(after))).toBe(next === null ? null : day(next))
+  const found = dayFinder(readFields(fields).days)(day(after) + 1)
+  expect(found).toBe(next === null ? Number.POSITIVE_INFINITY : day(next))
 })
 
 it.each(['* * * -* *', `* * * * ${'9'.repeat(900)}`, `* * * * 5${'m'.repeat(900)}`, '* * * * */x'])(

@@ -1,7 +1,6 @@
+import { type DaysOfYear, dayFinder, type Sequence } from '../civil/index.ts'
 import { DAY_MS } from '../durations/index.ts'
 import { type Instants, type OffsetPeriod, offsetPeriodAt } from '../zones/index.ts'
-import type { DayTimes } from './day-times.ts'
-import type { CronFields } from './fields.ts'
 
 /** The part of a local day with one offset, up to `end`: its date, and the midnight from which its hours count. */
 interface DaySegment {
@@ -21,15 +20,17 @@ interface DaySegment {
  * Midnight is the instant at which the local date advances, even if a clock change skips 00:00. The named days are local
  * dates.
  */
-export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes, zone: string): Instants {
+export function intervalInstants(days: DaysOfYear, times: Sequence, zone: string): Instants {
+  const dayFrom = dayFinder(days)
+  const indexAt = (at: number, midnight: number) => times.indexFrom(Math.ceil((at - midnight) / 1000))
   return {
     next(after) {
       for (let from = after + 1; ; ) {
         const { end, midnight, day } = segmentAt(zone, from)
-        const named = nextDay(day - 1)
-        if (named === null) return null
+        const named = dayFrom(day)
+        if (named === Number.POSITIVE_INFINITY) return null
         if (named === day) {
-          const at = midnight + times.from(Math.ceil((from - midnight) / 1000))! * 1000
+          const at = midnight + times.at(indexAt(from, midnight)) * 1000
           if (at < end) return at
           from = end
         } else {
@@ -42,12 +43,10 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes
       let total = 0
       for (let from = after + 1; from <= until; ) {
         const { end, midnight, day } = segmentAt(zone, from)
-        const named = nextDay(day - 1)
-        if (named === null) break
+        const named = dayFrom(day)
         const to = Math.min(end, until + 1)
         if (named === day) {
-          const seconds = (at: number) => times.before(Math.ceil((at - midnight) / 1000))
-          total += seconds(to) - seconds(from)
+          total += indexAt(to, midnight) - indexAt(from, midnight)
           from = to
         } else from = Math.max(to, (named - 2) * DAY_MS)
       }

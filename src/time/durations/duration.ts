@@ -31,17 +31,15 @@ export function parseDuration(text: string): number {
     throw new WakefulError('duration.malformed', { text: quote(text) })
   }
   if (text.length > TEXT_LENGTH_MAX) throw new WakefulError('duration.text_too_long', {})
-  const trimmed = text.trim()
-  const ms = /^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)
-  if (ms === null) throw refusal(text, trimmed)
+  const ms = readDuration(text)
+  if (ms === null) throw refusal(text)
   if (ms <= DURATION_MAX_MS) return ms
   throw new WakefulError('duration.too_long', { text: quote(text) })
 }
 
 /** Whether the text is a duration. */
 export function isDuration(text: string): boolean {
-  const trimmed = text.trim()
-  return (/^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)) !== null
+  return readDuration(text) !== null
 }
 
 /** Formats a duration exactly: `parseDuration` returns the same milliseconds. */
@@ -86,57 +84,53 @@ function twoUnits(ms: number): string {
   return parts.join(' ')
 }
 
-/** A running sum: whole milliseconds, and billionths of a millisecond. */
-interface Sum {
-  ms: number
-  rest: number
+/** The duration in milliseconds, rounded up; null if the text is none. */
+function readDuration(text: string): number | null {
+  const trimmed = text.trim()
+  return /^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)
 }
 
 function readParts(text: string): number | null {
-  let rest = text
-  const sum: Sum = { ms: 0, rest: 0 }
+  const parts: Part[] = []
   let rankBefore = -1
-  while (rest !== '') {
+  for (let rest = text; rest !== ''; ) {
     const match = PART.exec(rest)
     const rank = RANK.get(match?.[3] ?? '')
     if (match === null || rank === undefined || rank <= rankBefore) return null
-    add(sum, match[1]!, match[2] ?? '', UNITS[rank]!.ms)
+    parts.push([match[1]!, match[2], UNITS[rank]!.ms])
     rankBefore = rank
     rest = rest.slice(match[0].length)
   }
-  return rankBefore === -1 ? null : roundedUp(sum)
+  return parts.length === 0 ? null : sumOf(parts)
 }
 
 function readIso(text: string): number | null {
-  const match = ISO.exec(text)
-  if (match === null) return null
-  const parts = match.slice(1)
+  const [, ...values] = ISO.exec(text) ?? []
   // 'P' and 'P1DT' have a designator without a value.
-  if (parts.every((part) => part === undefined) || text.endsWith('T')) return null
-  const sum: Sum = { ms: 0, rest: 0 }
-  for (const [rank, part] of parts.entries()) {
-    const [whole, fraction] = (part ?? '0').split(/[.,]/) as [string, string?]
-    add(sum, whole, fraction ?? '', UNITS[rank]!.ms)
+  if (values.every((value) => value === undefined) || text.endsWith('T')) return null
+  return sumOf(
+    values.map((value = '0', rank) => {
+      const [whole, fraction] = value.split(/[.,]/) as [string, string?]
+      return [whole, fraction, UNITS[rank]!.ms]
+    }),
+  )
+}
+
+/** A number of units: its whole digits, its decimals, and the unit in milliseconds. */
+type Part = [whole: string, decimals: string | undefined, unitMs: number]
+
+/** The sum in milliseconds, in integers, so that 0.3007 days gains no millisecond by a rounding error. */
+function sumOf(parts: Part[]): number {
+  let [ms, billionths] = [0, 0n]
+  for (const [whole, decimals, unitMs] of parts) {
+    ms += Number(whole) * unitMs
+    if (decimals !== undefined) billionths += BigInt(decimals.padEnd(9, '0')) * BigInt(unitMs)
   }
-  return roundedUp(sum)
+  return ms + Number((billionths + 999_999_999n) / 1_000_000_000n)
 }
 
-/** Adds decimal digits times a unit in integers, so that 0.3007 days gains no millisecond by a rounding error. */
-function add(sum: Sum, whole: string, fraction: string, unitMs: number): void {
-  sum.ms += Number(whole) * unitMs
-  if (fraction === '') return
-  const billionths = Number(fraction.padEnd(9, '0'))
-  // Every unit is one millisecond or whole seconds, so the product in thousandths stays a safe integer.
-  const millionths = unitMs === 1 ? 0 : billionths * (unitMs / 1000)
-  sum.ms += Math.floor(millionths / 1e6)
-  sum.rest += unitMs === 1 ? billionths : (millionths % 1e6) * 1000
-}
-
-function roundedUp({ ms, rest }: Sum): number {
-  return ms + Math.ceil(rest / 1e9)
-}
-
-function refusal(text: string, trimmed: string): WakefulError {
+function refusal(text: string): WakefulError {
+  const trimmed = text.trim()
   if (/^-|^\+|^p?-/i.test(trimmed)) {
     return new WakefulError('duration.signed', { text: quote(text) })
   }

@@ -1,5 +1,4 @@
 export { countBetween, type InstantCount } from './count-between.ts'
-export { daysOffBetween, occurrenceNotes } from './day-off-notes.ts'
 export {
   endOfDay,
   firstOccurrence,
@@ -11,3 +10,4 @@ export {
   occurrenceAfter,
   occurrenceFrom,
 } from './next-occurrence.ts'
+export { daysOffBetween, occurrenceNotes } from './notes.ts'

@@ -34,12 +34,10 @@ export function occurrenceAfter(
   off: DaysOff | null,
   nominal: number,
 ): NextOccurrence | null {
-  const schedule = scheduleOf(rule)
-  const next = schedule.next(nominal)
-  if (next === null || off === null || rule.exclude === undefined) return unmoved(next)
-  if (rule.exclude.move === undefined) return skipDaysOff(rule, schedule, off, next)
-  const movedTo = schedule.next(nominal - 1) === nominal ? movedDayOf(rule, off, nominal) : null
-  return moveOffDaysOff(rule, schedule, off, next, movedTo ?? Number.NEGATIVE_INFINITY)
+  const isOwn =
+    off !== null && rule.exclude?.move !== undefined && scheduleOf(rule).next(nominal - 1) === nominal
+  const movedTo = isOwn ? movedDayOf(rule, off, nominal) : null
+  return findOccurrence(rule, off, nominal, movedTo ?? Number.NEGATIVE_INFINITY)
 }
 
 /**
@@ -51,11 +49,22 @@ export function occurrenceFrom(
   off: DaysOff | null,
   nominal: number,
 ): NextOccurrence | null {
+  return findOccurrence(rule, off, nominal - 1, Number.NEGATIVE_INFINITY)
+}
+
+/** The occurrence of the first own instant after another; if the rule moves, on a day after `dayAfter`. */
+function findOccurrence(
+  rule: RecurringRule,
+  off: DaysOff | null,
+  after: number,
+  dayAfter: number,
+): NextOccurrence | null {
   const schedule = scheduleOf(rule)
-  const next = schedule.next(nominal - 1)
-  if (next === null || off === null || rule.exclude === undefined) return unmoved(next)
+  const next = schedule.next(after)
+  if (next === null) return null
+  if (off === null || rule.exclude === undefined) return { at: next, nominal: next }
   if (rule.exclude.move === undefined) return skipDaysOff(rule, schedule, off, next)
-  return moveOffDaysOff(rule, schedule, off, next, Number.NEGATIVE_INFINITY)
+  return moveOffDaysOff(rule, schedule, off, next, dayAfter)
 }
 
 /**
@@ -94,10 +103,6 @@ export function lastOnWorkingDay(
     end = startOfDay(rule.timezone, open + 1, 0) - 1
   }
   return null
-}
-
-function unmoved(at: number | null): NextOccurrence | null {
-  return at === null ? null : { at, nominal: at }
 }
 
 /**

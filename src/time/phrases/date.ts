@@ -1,6 +1,7 @@
-import { WakefulError } from '../../error.ts'
 import { MONTH_NAMES, MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'
+import { type PhraseInput, unsupported } from './phrase-input.ts'
+import type { ParsedTime } from './time-of-day.ts'
 
 /** A date in a phrase, not yet resolved to a day; `weekday` if the phrase names one besides the date. */
 export type ParsedDate =
@@ -62,7 +63,8 @@ function readMonth(words: string[]): DateMatch | null {
   return { date: { kind: 'day of month', day: number }, used: 1 }
 }
 
-function dayNumber(word: string | undefined): number | null {
+/** The number of a day of the month, as in '24' and '24th'; null for any other word. */
+export function dayNumber(word: string | undefined): number | null {
   return ordinal(word) ?? (/^\d{1,2}$/.test(word ?? '') ? Number(word) : null)
 }
 
@@ -81,18 +83,13 @@ function readNumeric(word: string): DateMatch | null {
   if (match === null || (!word.includes('/') && match[3] === undefined)) return null
   const [a, b] = [Number(match[1]), Number(match[2])]
   if (a <= 12 && b <= 12 && a !== b && a > 0 && b > 0) {
-    throw new WakefulError('phrase.unsupported', {
-      text: null,
-      detail: `'${word}' is ambiguous. Say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
-    })
+    throw unsupported(
+      `'${word}' is ambiguous. Say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
+    )
   }
   const [month, number] = a > 12 ? [b, a] : [a, b]
   if (match[3] === undefined) return monthDay(month, number, undefined, 1)
-  if (match[3].length !== 4)
-    throw new WakefulError('phrase.unsupported', {
-      text: null,
-      detail: `'${word}' needs a year of four digits`,
-    })
+  if (match[3].length !== 4) throw unsupported(`'${word}' needs a year of four digits`)
   return day(dateOf(Number(match[3]), month, number), 1)
 }
 
@@ -112,9 +109,76 @@ function dateOf(year: number, month: number, number: number): Temporal.PlainDate
   }
 }
 
-function noSuchDay(what: string): WakefulError {
-  return new WakefulError('phrase.unsupported', {
-    text: null,
-    detail: `There is no ${what}. Give a day that exists`,
-  })
+function noSuchDay(what: string): Error {
+  return unsupported(`There is no ${what}. Give a day that exists`)
+}
+
+/** Resolves a date of a phrase to a day: the named one, or the soonest that has not passed. */
+export function dayOf(
+  date: ParsedDate | undefined,
+  time: ParsedTime,
+  { localNow, notes }: PhraseInput,
+): Temporal.PlainDate {
+  const today = localNow.toPlainDate()
+  const passed = temporal.PlainTime.compare(time, localNow.toPlainTime()) <= 0
+  if (date === undefined) return passed ? today.add({ days: 1 }) : today
+  if (time.midnight) {
+    if (date.kind === 'day' && date.today) return today.add({ days: 1 })
+    notes.push('midnight is read as 00:00, the start of that day')
+  }
+  switch (date.kind) {
+    case 'day':
+      return date.tonight ? tonight(time.hour, passed, today) : date.date
+    case 'next week': {
+      const weekday = date.weekday ?? today.dayOfWeek
+      return today.add({ days: 7 - today.dayOfWeek + weekday })
+    }
+    case 'weekday': {
+      const ahead = (date.weekday - today.dayOfWeek + 7) % 7
+      const days = ahead === 0 && (passed || date.next) ? 7 : ahead
+      // 'next friday' on a Wednesday is ambiguous: the coming one, or the one after it.
+      if (date.next && today.dayOfWeek + days <= 7) {
+        notes.push(
+          `'next' is read as the first one from today on, ${today.add({ days })}; for the one after it, use ${today.add({ days: days + 7 })}`,
+        )
+      }
+      return today.add({ days })
+    }
+    case 'month day': {
+      const day = soonest(today, passed, (ahead) => dateIfValid(today.year + ahead, date.month, date.day))
+      if (day.year !== today.year) notes.push(`there is no year: ${day.year} is used, the next one`)
+      return day
+    }
+    case 'day of month':
+      return soonest(today, passed, (ahead) => {
+        const month = today.with({ day: 1 }).add({ months: ahead })
+        return dateIfValid(month.year, month.month, date.day)
+      })
+  }
+}
+
+/** 'tonight at 2am' may be said in the evening before, or in the night itself. */
+function tonight(hour: number, passed: boolean, today: Temporal.PlainDate): Temporal.PlainDate {
+  if (hour >= 6 && hour < 17) {
+    throw unsupported(`tonight has no ${hour}:00. Say 'today' or 'tomorrow', or a time of the night`)
+  }
+  return hour < 6 && passed ? today.add({ days: 1 }) : today
+}
+
+function soonest(
+  today: Temporal.PlainDate,
+  passed: boolean,
+  candidate: (ahead: number) => Temporal.PlainDate | null,
+): Temporal.PlainDate {
+  for (let ahead = 0; ; ahead++) {
+    const day = candidate(ahead)
+    if (day === null) continue
+    const order = temporal.PlainDate.compare(day, today)
+    if (order > 0 || (order === 0 && !passed)) return day
+  }
+}
+
+function dateIfValid(year: number, month: number, day: number): Temporal.PlainDate | null {
+  const date = temporal.PlainDate.from({ year, month, day }, { overflow: 'constrain' })
+  return date.day === day ? date : null
 }

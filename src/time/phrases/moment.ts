@@ -9,9 +9,10 @@ import {
   parseIso,
   resolveWallTime,
   startOfDay,
-  temporal,
+  zoned,
 } from '../zones/index.ts'
-import { type PhraseContext, parsePhrase, type ResolvedPhrase } from './phrase.ts'
+import { parsePhrase, type ResolvedPhrase } from './phrase.ts'
+import type { PhraseContext } from './phrase-input.ts'
 
 /** Parses a text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
 export function parseTime(text: string, context: PhraseContext): ResolvedPhrase {
@@ -31,20 +32,26 @@ export function parseTime(text: string, context: PhraseContext): ResolvedPhrase 
  */
 export function parseBound(
   value: Date | Temporal.Instant | string,
-  context: { now: number; timezone: string },
+  context: PhraseContext,
   side: 'start' | 'end',
 ): number {
   if (typeof value !== 'string') return parseInstant(value)
-  const moment = parseIsoTime(value, context.timezone)
+  const { timezone } = context
+  const moment = parseIsoTime(value, timezone)
   if (moment !== null) return moment.at
   const day = readDay(value.trim(), context)
-  if (day === null) return parseOtherBound(value, context)
-  const { timezone } = context
-  return side === 'start' ? startOfDay(timezone, day, 0) : startOfDay(timezone, day + 1, 0) - 1
+  if (day !== null) {
+    return side === 'start' ? startOfDay(timezone, day, 0) : startOfDay(timezone, day + 1, 0) - 1
+  }
+  try {
+    return parseTime(value, context).at
+  } catch (cause) {
+    throw new WakefulError('phrase.bound', { text: quote(value) }, { cause })
+  }
 }
 
 /** Parses a text that names a day without a time of day. */
-function readDay(text: string, context: { now: number; timezone: string }): number | null {
+function readDay(text: string, context: PhraseContext): number | null {
   if (/^today$/i.test(text)) return localDay(context.timezone, context.now)
   const day = parseDay(text)
   if (day !== null || text === '' || isDuration(text)) return day
@@ -56,21 +63,11 @@ function readDay(text: string, context: { now: number; timezone: string }): numb
   }
 }
 
-function parseOtherBound(text: string, context: { now: number; timezone: string }): number {
-  try {
-    return parseTime(text, context).at
-  } catch (cause) {
-    throw new WakefulError('phrase.bound', { text: quote(text) }, { cause })
-  }
-}
-
 function parseIsoTime(text: string, timezone: string): ResolvedPhrase | null {
   const iso = parseIso(text)
   if (iso === null) return null
   if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallTimeMs - iso.offsetMs, text), notes: [] }
-  const wall = temporal.Instant.fromEpochMilliseconds(iso.wallTimeMs)
-    .toZonedDateTimeISO('UTC')
-    .toPlainDateTime()
+  const wall = zoned('UTC', iso.wallTimeMs).toPlainDateTime()
   const { at, note } = resolveWallTime(wall, timezone, text)
   return { at, wall: iso.wallTimeMs, notes: note === undefined ? [] : [note] }
 }

@@ -1,10 +1,9 @@
 import { WakefulError } from '../../error.ts'
-import { type DaysOff, nonWorkingDays } from '../calendars/index.ts'
-import { looksLikeZone, quote, RECURRING, wordsOf } from '../text/index.ts'
-import { assertInstant, resolveWallTime, temporal, zoned } from '../zones/index.ts'
-import { type ParsedDate, readDate } from './date.ts'
-import { dayOf } from './day.ts'
-import { type ParsedAmount, readAmount } from './relative.ts'
+import { looksLikeZone, quote, RECURRING, UNIT_MS, type Unit, wordsOf } from '../text/index.ts'
+import { assertInstant, resolveWallTime, temporal } from '../zones/index.ts'
+import { type Amount, elapsedMs, readAmount } from './amount.ts'
+import { dayOf, type ParsedDate, readDate } from './date.ts'
+import { type PhraseContext, PhraseInput } from './phrase-input.ts'
 import { type ParsedTime, readTimeWord } from './time-of-day.ts'
 import { type ParsedWorkingDays, readWorkingDays, workingDayAhead } from './working-days.ts'
 
@@ -16,23 +15,23 @@ export interface ResolvedPhrase {
   notes: string[]
 }
 
-/** What a phrase is resolved against: the present, the zone, and which days are no working days. */
-export interface PhraseContext {
-  now: number
-  timezone: string
-  /** Saturday and Sunday by default. */
-  workingDays?: () => DaysOff
-}
-
 interface ParsedPhrase {
   working?: ParsedWorkingDays
   date?: ParsedDate
   time?: ParsedTime
-  amount?: ParsedAmount
-  now?: true
+  amount?: Amount
 }
 
-const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
+/** The parts of one clause of a phrase, and how many words it used. */
+interface Clause {
+  parts: ParsedPhrase
+  used: number
+}
+
+/** The time of day of a phrase that names none. */
+export const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
+/** The note about it. */
+export const DEFAULT_TIME_NOTE = 'there is no time of day: 09:00 is used'
 
 /**
  * Parses a phrase for one instant in a zone. Every word must be understood, because a phrase that is understood in part
@@ -44,180 +43,138 @@ export function parsePhrase(text: string, context: PhraseContext): ResolvedPhras
   if (recurring !== undefined) {
     throw new WakefulError('phrase.recurs', { text: quote(text), word: recurring })
   }
-  const localNow = zoned(context.timezone, context.now)
-  const parsed = readWords(words, localNow.toPlainDate(), text)
-  const { wall, notes, at } =
-    parsed.working === undefined
-      ? resolve(parsed, localNow, text)
-      : onWorkingDay(parsed, parsed.working, localNow, text, context)
-  if (at !== undefined) return { at: assertInstant(at, text), notes }
-  const placed = resolveWallTime(wall!, context.timezone, text, context.now)
-  if (placed.note !== undefined) notes.push(placed.note)
-  return { at: placed.at, wall: placed.wall, notes }
+  const phrase = new PhraseInput(text, context)
+  const { notes } = phrase
+  const found = words.join() === 'now' ? context.now : resolve(readWords(words, phrase), phrase)
+  if (typeof found === 'number') return { at: assertInstant(found, text), notes }
+  const { at, wall, note } = resolveWallTime(found, context.timezone, text, context.now)
+  if (note !== undefined) notes.push(note)
+  return { at, wall, notes }
 }
 
-function readWords(words: string[], today: Temporal.PlainDate, text: string): ParsedPhrase {
+function readWords(words: string[], phrase: PhraseInput): ParsedPhrase {
   const parsed: ParsedPhrase = {}
   const unknown: string[] = []
-  const tonight = words.includes('tonight')
+  const isTonight = words.includes('tonight')
   for (let index = 0; index < words.length; ) {
     const rest = words.slice(index)
     const joint = rest[0] === 'at' || rest[0] === '@' || rest[0] === 'on' ? 1 : 0
-    const working = readWorkingDays(rest)
-    if (working !== null) {
-      setPart(parsed, 'working', working, text)
-      index += working.used
-      continue
-    }
-    const fromNow = readFromNow(rest)
-    if (fromNow !== null) {
-      setPart(parsed, 'amount', fromNow, text)
-      index += fromNow.used
-      continue
-    }
-    const date = rest[0] === 'at' ? null : readDate(rest.slice(joint), today)
-    if (rest.length > joint && date !== null) {
-      mergeDate(parsed, date.date, text)
-      index += joint + date.used
-      continue
-    }
-    const time =
-      rest.length > joint && readTimeWord(rest[joint]!, { afterAt: joint === 1 && rest[0] !== 'on', tonight })
-    if (time) {
-      setPart(parsed, 'time', time, text)
-      index += joint + 1
-      continue
-    }
-    if (rest[0] === 'now' && words.length === 1) return { now: true }
-    unknown.push(rest[joint] ?? rest[0]!)
-    index += joint + 1
+    const clause = readClause(rest, joint, isTonight, phrase)
+    if (clause === null) unknown.push(rest[joint] ?? rest[0]!)
+    else merge(parsed, clause.parts, phrase.text)
+    index += clause?.used ?? joint + 1
   }
-  if (unknown.length > 0) throw notUnderstood(text, unknown)
+  if (unknown.length > 0) throw notUnderstood(phrase.text, unknown)
   return parsed
 }
 
+function readClause(words: string[], joint: number, isTonight: boolean, phrase: PhraseInput): Clause | null {
+  const working = readWorkingDays(words)
+  if (working !== null) return { parts: { working }, used: working.used }
+  const fromNow = readFromNow(words)
+  if (fromNow !== null) return fromNow
+  const rest = words.slice(joint)
+  if (rest.length === 0) return null
+  const date = words[0] === 'at' ? null : readDate(rest, phrase.localNow.toPlainDate())
+  if (date !== null) return { parts: { date: date.date }, used: joint + date.used }
+  const time = readTimeWord(rest[0]!, joint === 1 && words[0] !== 'on', isTonight)
+  return time === null ? null : { parts: { time }, used: joint + 1 }
+}
+
 /** Parses 'in 2 weeks', '2 weeks from now'. */
-function readFromNow(words: string[]): ParsedAmount | null {
-  const led = words[0] === 'in'
-  const amount = readAmount(led ? words.slice(1) : words)
-  if (amount === null) return null
-  if (led) return { ...amount, used: amount.used + 1 }
-  const followed = words[amount.used] === 'from' && words[amount.used + 1] === 'now'
-  return followed ? { ...amount, used: amount.used + 2 } : null
+function readFromNow(words: string[]): Clause | null {
+  const lead = words[0] === 'in' ? 1 : 0
+  const read = readAmount(words.slice(lead))
+  if (read === null) return null
+  const { amount, used } = read
+  if (lead === 1) return { parts: { amount }, used: used + 1 }
+  return words[used] === 'from' && words[used + 1] === 'now' ? { parts: { amount }, used: used + 2 } : null
 }
 
-function setPart<K extends 'time' | 'amount' | 'date' | 'working'>(
-  parsed: ParsedPhrase,
-  part: K,
-  value: NonNullable<ParsedPhrase[K]>,
-  text: string,
-): void {
-  if (parsed[part] !== undefined) {
-    throw new WakefulError('phrase.twice', { text: quote(text), part: part === 'working' ? 'date' : part })
-  }
-  parsed[part] = value as ParsedPhrase[K]
-}
-
-/** A weekday may stand beside 'next week' or a full date, with which it must agree. */
-function mergeDate(parsed: ParsedPhrase, date: ParsedDate, text: string): void {
-  const before = parsed.date
-  const weekday = [before, date].find((part) => part?.kind === 'weekday')
-  const other = [before, date].find((part) => part !== undefined && part.kind !== 'weekday')
-  if (before === undefined || weekday?.kind !== 'weekday' || other === undefined) {
-    setPart(parsed, 'date', date, text)
+/** Adds the parts of a clause; each may occur once. */
+function merge(parsed: ParsedPhrase, clause: ParsedPhrase, text: string): void {
+  const { date: before } = parsed
+  const isPair = before !== undefined && clause.date !== undefined
+  const weekday = [before, clause.date].find((date) => date?.kind === 'weekday')
+  const other = [before, clause.date].find((date) => date?.kind !== 'weekday')
+  // A weekday may stand beside 'next week' or a full date, with which it must agree.
+  if (isPair && weekday?.kind === 'weekday' && other !== undefined) {
+    // '3rd next friday' is not the 3rd of a month that is a Friday.
+    if ('weekday' in other || (weekday.next && other.kind !== 'next week')) throw twice('date', text)
+    parsed.date = { ...other, weekday: weekday.weekday }
     return
   }
-  // '3rd next friday' is not the 3rd of a month that is a Friday.
-  if ('weekday' in other || (weekday.next && other.kind !== 'next week')) {
-    throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
+  for (const part of Object.keys(clause) as (keyof ParsedPhrase)[]) {
+    if (parsed[part] !== undefined) throw twice(part === 'working' ? 'date' : part, text)
   }
-  parsed.date = { ...other, weekday: weekday.weekday }
+  Object.assign(parsed, clause)
 }
 
-function resolve(
-  parsed: ParsedPhrase,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (parsed.now === true) return { at: localNow.epochMilliseconds, notes: [] }
-  if (parsed.amount !== undefined) return fromNow(parsed, parsed.amount, localNow, text)
-  if (parsed.date === undefined && parsed.time === undefined) throw notUnderstood(text, [])
-  const time = parsed.time ?? DEFAULT_TIME
-  const notes = time.note === undefined ? [] : [time.note]
-  if (parsed.date?.kind === 'day' && parsed.date.tonight && parsed.time === undefined) {
+function twice(part: 'date' | 'time' | 'amount', text: string): WakefulError {
+  return new WakefulError('phrase.twice', { text: quote(text), part })
+}
+
+/** The wall time or the instant of a phrase. */
+function resolve(parsed: ParsedPhrase, phrase: PhraseInput): Temporal.PlainDateTime | number {
+  const { working, amount, date, time } = parsed
+  if (working !== undefined) return onWorkingDay(parsed, working, phrase)
+  if (amount !== undefined) return fromNow(parsed, amount, phrase)
+  const { text, localNow, notes } = phrase
+  if (date === undefined && time === undefined) throw notUnderstood(text, [])
+  if (date?.kind === 'day' && date.tonight && time === undefined) {
     throw new WakefulError('phrase.no_time_of_day', { text: quote(text), say: "'tonight at 8pm'" })
   }
-  const clock = temporal.PlainTime.from({ hour: time.hour, minute: time.minute, second: time.second })
-  const wall = dayOf(parsed.date, time, clock, localNow, notes).toPlainDateTime(clock)
-  if (wall.dayOfWeek !== (parsed.date?.weekday ?? wall.dayOfWeek)) {
+  if (time?.note !== undefined) notes.push(time.note)
+  const clock = time ?? DEFAULT_TIME
+  const wall = dayOf(date, clock, phrase).toPlainDateTime(clock)
+  if (wall.dayOfWeek !== (date?.weekday ?? wall.dayOfWeek)) {
     throw new WakefulError('phrase.wrong_weekday', { text: quote(text), date: String(wall.toPlainDate()) })
   }
-  if (parsed.time === undefined) {
-    if (
-      temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0 &&
-      parsed.date?.kind === 'day' &&
-      parsed.date.today
-    ) {
-      throw new WakefulError('phrase.unsupported', {
-        text: quote(text),
-        detail: "it has no time of day, and 09:00 has passed. Say 'today at 5pm'",
-      })
-    }
-    notes.push('there is no time of day: 09:00 is used')
+  if (time !== undefined) return wall
+  const passed = temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0
+  if (passed && date?.kind === 'day' && date.today) {
+    throw phrase.refusal("it has no time of day, and 09:00 has passed. Say 'today at 5pm'")
   }
-  return { wall, notes }
+  notes.push(DEFAULT_TIME_NOTE)
+  return wall
 }
 
 /** Resolves 'next working day at 9am', 'in 3 working days'; without a time of day, the latter keeps the present one. */
 function onWorkingDay(
   { time, date, amount }: ParsedPhrase,
   working: ParsedWorkingDays,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  context: PhraseContext,
-): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (date !== undefined || amount !== undefined)
-    throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
-  const days = (context.workingDays ?? (() => nonWorkingDays(undefined, undefined)))()
-  const day = workingDayAhead(working, localNow.toPlainDate(), days, text)
-  const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
-  if (time === undefined && working.counted)
-    return { wall: day.toPlainDateTime(localNow.toPlainTime()), notes }
-  if (time === undefined) notes.push('there is no time of day: 09:00 is used')
-  const { hour, minute, second } = time ?? DEFAULT_TIME
-  return { wall: day.toPlainDateTime({ hour, minute, second }), notes }
+  phrase: PhraseInput,
+): Temporal.PlainDateTime {
+  if (date !== undefined || amount !== undefined) throw twice('date', phrase.text)
+  const day = workingDayAhead(working, phrase)
+  phrase.notes.push(`read as ${day}, a working day`)
+  if (time?.note !== undefined) phrase.notes.push(time.note)
+  if (time === undefined && working.counted) return day.toPlainDateTime(phrase.localNow.toPlainTime())
+  if (time === undefined) phrase.notes.push(DEFAULT_TIME_NOTE)
+  return day.toPlainDateTime(time ?? DEFAULT_TIME)
 }
 
 function fromNow(
-  parsed: ParsedPhrase,
-  amount: ParsedAmount,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (parsed.date !== undefined) throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
-  if (parsed.time !== undefined && amount.elapsed) {
-    throw new WakefulError('phrase.unsupported', {
-      text: quote(text),
-      detail: 'it gives both a time of day and hours from now. Give one',
-    })
+  { date, time }: ParsedPhrase,
+  amount: Amount,
+  phrase: PhraseInput,
+): Temporal.PlainDateTime | number {
+  const { text, localNow, notes } = phrase
+  if (date !== undefined) throw twice('date', text)
+  const elapses = Object.keys(amount).some((unit) => UNIT_MS[unit as Unit] !== undefined)
+  if (time !== undefined && elapses) {
+    throw phrase.refusal('it gives both a time of day and hours from now. Give one')
   }
-  const { hours = 0, minutes = 0, seconds = 0, milliseconds = 0, ...dates } = amount.amount
+  const { years = 0, months = 0, weeks = 0, days = 0 } = amount
   try {
-    const day = localNow.add({ days: 0, ...dates })
-    const notes: string[] = []
-    if (!dates.days && !dates.weeks && day.day !== localNow.day) {
+    const day = localNow.add({ years, months, weeks, days })
+    if (days === 0 && weeks === 0 && day.day !== localNow.day) {
       notes.push(`there is no day ${localNow.day} in that month: its last, ${day.toPlainDate()}, is used`)
     }
-    if (parsed.time === undefined) {
-      const elapsedMs = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
-      // The error of decimals is far below a microsecond; the rest is rounded up, so that nothing fires early.
-      return { at: day.epochMilliseconds + Math.ceil(Number(elapsedMs.toFixed(3))), notes }
-    }
-    const { hour, minute, second, note } = parsed.time
-    return {
-      wall: day.toPlainDate().toPlainDateTime({ hour, minute, second }),
-      notes: note === undefined ? notes : [...notes, note],
-    }
+    // Rounded up, so that nothing fires early.
+    if (time === undefined) return day.epochMilliseconds + Math.ceil(elapsedMs(amount))
+    if (time.note !== undefined) notes.push(time.note)
+    return day.toPlainDate().toPlainDateTime(time)
   } catch (cause) {
     throw new WakefulError('instant.out_of_range', { text: quote(text) }, { cause })
   }
@@ -226,12 +183,7 @@ function fromNow(
 const ISO_LIKE = /^\d{4}-\d\d-\d\d(?:t|$)|^\d{8}t/i
 const DAY_PART = /^(?:(.+) )?(morning|afternoon|evening|night)$/i
 const DAY_PART_WORDS = ['this', 'in', 'the', 'morning', 'afternoon', 'evening', 'night']
-const TIME_OF: Readonly<Record<string, string>> = {
-  morning: '9am',
-  afternoon: '3pm',
-  evening: '7pm',
-  night: '10pm',
-}
+const TIME_OF: Record<string, string> = { morning: '9am', afternoon: '3pm', evening: '7pm', night: '10pm' }
 
 /** For 'tomorrow morning', which has no definite time of day: a form that has one. */
 function suggestTimeOfDay(text: string, words: readonly string[]): string | null {
@@ -244,16 +196,12 @@ function suggestTimeOfDay(text: string, words: readonly string[]): string | null
 
 function notUnderstood(text: string, words: string[]): WakefulError {
   const better = suggestTimeOfDay(text, words)
-  if (better !== null)
-    return new WakefulError('phrase.unsupported', {
-      text: quote(text),
-      detail: `it does not name one time of day. Say ${quote(better)}, or another`,
-    })
+  if (better !== null) {
+    const detail = `it does not name one time of day. Say ${quote(better)}, or another`
+    return new WakefulError('phrase.unsupported', { text: quote(text), detail })
+  }
   if (ISO_LIKE.test(text.trim())) return new WakefulError('phrase.no_such_date', { text: quote(text) })
-  const named = words.slice(0, 5).map((word) => quote(word))
-  return new WakefulError('phrase.not_understood', {
-    text: quote(text),
-    words: named,
-    zone: words.some(looksLikeZone),
-  })
+  const named = words.slice(0, 5).map(quote)
+  const zone = words.some(looksLikeZone)
+  return new WakefulError('phrase.not_understood', { text: quote(text), words: named, zone })
 }

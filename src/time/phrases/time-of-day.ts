@@ -1,5 +1,5 @@
-import { WakefulError } from '../../error.ts'
 import { pad2 } from '../text/index.ts'
+import { unsupported } from './phrase-input.ts'
 
 /** A time of day in a phrase. */
 export interface ParsedTime {
@@ -13,10 +13,7 @@ export interface ParsedTime {
 const CLOCK = /^(\d{1,2})(?:[:.](\d\d)(?::(\d\d))?)?([ap]m)?$/
 
 /** Parses a word as a time of day; null if it is none. A bare '5' is ambiguous (5am or 5pm) and refused. */
-export function readTimeWord(
-  word: string,
-  context: { afterAt: boolean; tonight: boolean },
-): ParsedTime | null {
+export function readTimeWord(word: string, isAfterAt: boolean, isTonight = false): ParsedTime | null {
   if (word === 'noon' || word === 'midday') return { hour: 12, minute: 0, second: 0 }
   if (word === 'midnight') return { hour: 0, minute: 0, second: 0, midnight: true }
   const match = CLOCK.exec(word)
@@ -26,19 +23,18 @@ export function readTimeWord(
   const second = Number(match[3] ?? 0)
   const half = match[4]
   const bare = match[2] === undefined && half === undefined
-  if (bare && !context.afterAt) return null
+  if (bare && !isAfterAt) return null
   if (half !== undefined) {
     if (hour < 1 || hour > 12) throw noSuchTime(word)
     return checked(word, { hour: (hour % 12) + (half === 'pm' ? 12 : 0), minute, second })
   }
-  if (context.tonight && hour >= 5 && hour <= 11) {
+  if (isTonight && hour >= 5 && hour <= 11) {
     return checked(word, { hour: hour + 12, minute, second, note: `'${word}' tonight is read as ${hour}pm` })
   }
   if (bare && hour >= 1 && hour <= 12) {
-    throw new WakefulError('phrase.unsupported', {
-      text: null,
-      detail: `'at ${word}' is ambiguous. Say '${hour}am' (${hour === 12 ? '00' : String(hour).padStart(2, '0')}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
-    })
+    throw unsupported(
+      `'at ${word}' is ambiguous. Say '${hour}am' (${pad2(hour % 12)}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
+    )
   }
   const time: ParsedTime = { hour, minute, second }
   // '9:00' is a 24-hour time, but without the leading zero it may be meant as 9pm: a note says how it is read.
@@ -52,9 +48,6 @@ function checked(word: string, time: ParsedTime): ParsedTime {
   return time
 }
 
-function noSuchTime(word: string): WakefulError {
-  return new WakefulError('phrase.unsupported', {
-    text: null,
-    detail: `'${word}' is not a time of day. Say '5pm', '5:30pm' or '17:30'`,
-  })
+function noSuchTime(word: string): Error {
+  return unsupported(`'${word}' is not a time of day. Say '5pm', '5:30pm' or '17:30'`)
 }

@@ -1,8 +1,7 @@
-import { WakefulError } from '../../error.ts'
-import type { DaysOff } from '../calendars/index.ts'
-import { NUMBERS, quote } from '../text/index.ts'
+import { nonWorkingDays } from '../calendars/index.ts'
+import { wholeNumber } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
-import { workingDayLength } from './recurring/days.ts'
+import type { PhraseInput } from './phrase-input.ts'
 
 /** A number of working days from today, in a phrase. */
 export interface ParsedWorkingDays {
@@ -14,6 +13,12 @@ export interface ParsedWorkingDays {
 
 const AHEAD_MAX = 250
 
+/** How many words at the start are 'working day', 'business days' or 'workday'; 0 if there are none. */
+export function workingDayLength([first = '', second = '']: string[]): number {
+  if (first === 'workday' || first === 'workdays') return 1
+  return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
+}
+
 /** Parses 'on the next working day', 'in 3 business days', '2 working days from now' at the start of these words. */
 export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
   const on = words[0] === 'on' ? 1 : 0
@@ -21,9 +26,8 @@ export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
   const next = words[lead] === 'next' ? workingDayLength(words.slice(lead + 1)) : 0
   if (next > 0) return { ahead: 1, counted: false, used: lead + 1 + next }
   const led = words[0] === 'in' ? 1 : 0
-  const number = words[led] ?? ''
   const days = workingDayLength(words.slice(led + 1))
-  const ahead = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
+  const ahead = wholeNumber(words[led] ?? '')
   if (ahead === null || days === 0) return null
   const used = led + 1 + days
   if (led === 1) return { ahead, counted: true, used }
@@ -31,24 +35,16 @@ export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
 }
 
 /** The working day this many after today; today itself does not count. */
-export function workingDayAhead(
-  { ahead }: ParsedWorkingDays,
-  today: Temporal.PlainDate,
-  off: DaysOff,
-  text: string,
-): Temporal.PlainDate {
+export function workingDayAhead({ ahead }: ParsedWorkingDays, phrase: PhraseInput): Temporal.PlainDate {
   if (ahead < 1 || ahead > AHEAD_MAX) {
-    throw new WakefulError('phrase.unsupported', {
-      text: quote(text),
-      detail: `working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`,
-    })
+    throw phrase.refusal(`working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`)
   }
+  const { exclude, calendars } = phrase.context
+  const off = nonWorkingDays(exclude, calendars)
+  const today = phrase.localNow.toPlainDate()
   const from = parseDay(today.toString())
   let day = from
   for (let left = ahead; left > 0 && day !== null; left--) day = off.nextWorkingDay(day + 1)
   if (day !== null && from !== null) return today.add({ days: day - from })
-  throw new WakefulError('phrase.unsupported', {
-    text: quote(text),
-    detail: 'no such working day comes within ten years',
-  })
+  throw phrase.refusal('no such working day comes within ten years')
 }

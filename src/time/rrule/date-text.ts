@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { DAY_S, dayOf, YEAR_MIN } from '../civil/index.ts'
 import { quote } from '../text/index.ts'
-import { DAY_S, dayOf, YEAR_MIN } from './civil-date.ts'
 
 /** A date or time of iCalendar. */
 export interface RruleDate {

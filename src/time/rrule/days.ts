@@ -1,52 +1,50 @@
-import { isLeap, mod, monthOf, monthStarts, weekdayOf, yearStart } from './civil-date.ts'
+import {
+  type DaysOfYear,
+  daysByKind,
+  isLeap,
+  list,
+  mod,
+  monthOf,
+  monthStarts,
+  type Sequence,
+  weekdayOf,
+  yearStart,
+} from '../civil/index.ts'
 import type { RruleParts, RruleWeekday } from './parts.ts'
 
 type DayParts = Pick<RruleParts, 'byMonth' | 'byWeekNo' | 'byYearDay' | 'byMonthDay' | 'byDay' | 'wkst'>
 
-/** The days that a rule names in a year; January 1 is 0. */
-export type DaysOfYear = (year: number) => readonly number[]
-
 /** The days that a rule names in a month (0 to 11); the first is 0. */
-export type DaysOfMonth = (year: number, month: number) => readonly number[]
+export type DaysOfMonth = (year: number, month: number) => Sequence
 
 // Keyed by the parsed parts, which rules with the same text and different starts share.
 const yearsCache = new WeakMap<DayParts, DaysOfYear>()
-const monthsCache = new WeakMap<DayParts, DaysOfMonth>()
 
 /** Compiles the parts that name days of a year. A day must match all of them. */
 export function daysOfYear(parts: DayParts): DaysOfYear {
-  return cached(yearsCache, parts, compileYear)
-}
-
-/** Compiles the parts that name days of a month. A day must match all of them. */
-export function daysOfMonth(parts: DayParts): DaysOfMonth {
-  return cached(monthsCache, parts, compileMonth)
-}
-
-function cached<T>(cache: WeakMap<DayParts, T>, parts: DayParts, compile: (parts: DayParts) => T): T {
-  let compiled = cache.get(parts)
+  let compiled = yearsCache.get(parts)
   if (compiled === undefined) {
-    compiled = compile(parts)
-    cache.set(parts, compiled)
+    compiled = daysByKind((year) => findDaysOfYear(parts, year))
+    yearsCache.set(parts, compiled)
   }
   return compiled
 }
 
-function compileYear(parts: DayParts): DaysOfYear {
-  // The days depend only on the first weekday, and on which of the year and its neighbours is a leap year.
-  const known: (readonly number[])[] = []
-  let lastYear = Number.NaN
-  let last: readonly number[] = []
-  return (year) => {
-    if (year === lastYear) return last
-    const leaps = isLeap(year) ? 1 : isLeap(year - 1) ? 2 : isLeap(year + 1) ? 3 : 0
-    const kind = weekdayOf(yearStart(year)) * 4 + leaps
-    known[kind] ??= findDaysOfYear(parts, year)
-    lastYear = year
-    last = known[kind]
-    return last
+/** Compiles the parts that name days of a month. A day must match all of them. */
+export function daysOfMonth(parts: DayParts): DaysOfMonth {
+  const known: Sequence[] = []
+  return (year, month) => {
+    if (parts.byMonth !== undefined && !parts.byMonth.includes(month + 1)) return NO_DAYS
+    const starts = monthStarts(isLeap(year))
+    const length = starts[month + 1]! - starts[month]!
+    const firstWeekday = weekdayOf(yearStart(year) + starts[month]!)
+    const kind = firstWeekday * 4 + length - 28
+    known[kind] ??= list(findDaysOfMonth(parts, length, firstWeekday))
+    return known[kind]
   }
 }
+
+const NO_DAYS = list([])
 
 function findDaysOfYear(parts: DayParts, year: number): number[] {
   const leap = isLeap(year)
@@ -76,19 +74,6 @@ function findDaysOfYear(parts: DayParts, year: number): number[] {
     found.push(day)
   }
   return found
-}
-
-function compileMonth(parts: DayParts): DaysOfMonth {
-  const known: (readonly number[])[] = []
-  return (year, month) => {
-    if (parts.byMonth !== undefined && !parts.byMonth.includes(month + 1)) return []
-    const starts = monthStarts(isLeap(year))
-    const length = starts[month + 1]! - starts[month]!
-    const firstWeekday = weekdayOf(yearStart(year) + starts[month]!)
-    const kind = firstWeekday * 4 + length - 28
-    known[kind] ??= findDaysOfMonth(parts, length, firstWeekday)
-    return known[kind]
-  }
 }
 
 function findDaysOfMonth(parts: DayParts, length: number, firstWeekday: number): number[] {

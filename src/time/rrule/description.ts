@@ -1,5 +1,5 @@
+import { DAY_S, dateOf, mod, weekdayOf } from '../civil/index.ts'
 import { counted, joinWithAnd, MONTH_NAMES, pad2, WEEKDAY_NAMES } from '../text/index.ts'
-import { DAY_S, dateOf, mod, weekdayOf } from './civil-date.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleParts, RruleWeekday } from './parts.ts'
 import { parseRrule, type RruleText } from './text.ts'

@@ -1,4 +1,3 @@
-export { weekdayOf, yearOf, yearStart } from './civil-date.ts'
 export { type RruleDate, readRruleDate } from './date-text.ts'
 export { describeRrule } from './description.ts'
 export { compileRrule } from './rrule.ts'

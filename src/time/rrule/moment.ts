@@ -1,5 +1,5 @@
-import { offsetPeriodAt, skippedWallTimeAt, zoned } from '../zones/index.ts'
-import { DAY_S } from './civil-date.ts'
+import { DAY_S, list, mod, type Sequence } from '../civil/index.ts'
+import { offsetPeriodAt, plainTime, skippedWallTimeAt } from '../zones/index.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleMoment, RruleText } from './text.ts'
 
@@ -33,9 +33,8 @@ export function untilOnWallClock(until: RruleDate, zone: string): UntilWall {
 /** The instant of a date or time, in seconds. A wall time without a zone is in the rule's. */
 export function instantOf(moment: RruleMoment, zone: string): number {
   if (moment.kind === 'utc') return moment.second
-  const wall = zoned('UTC', moment.second * 1000).toPlainDateTime()
-  const placed = wall.toZonedDateTime(moment.timezone ?? zone, { disambiguation: 'compatible' })
-  return placed.epochMilliseconds / 1000
+  const wall = plainTime(moment.second * 1000)
+  return wall.toZonedDateTime(moment.timezone ?? zone).epochMilliseconds / 1000
 }
 
 /**
@@ -50,13 +49,35 @@ export function wallSecondsOf(moment: RruleMoment, zone: string): number[] {
   return skipped === null ? [local] : [skipped / 1000, local]
 }
 
-/** The dates of RDATE: a day without a time has that of DTSTART. Without an RRULE, DTSTART is one of them. */
-export function addedDates({ added, rules, start }: RruleText, startS: number): RruleMoment[] {
-  const timeOfDay = startS - Math.floor(startS / DAY_S) * DAY_S
-  const timed = added.map((moment) =>
-    moment.kind === 'date'
-      ? { ...moment, kind: 'local' as const, second: moment.second + timeOfDay }
-      : moment,
-  )
-  return rules.length === 0 && start !== undefined ? [...timed, { kind: 'local', second: startS }] : timed
+/** What RDATE adds and EXDATE removes: single seconds, and whole days of the wall clock. */
+export interface RruleDates {
+  added: Sequence
+  removed: ReadonlySet<number>
+  removedDays: ReadonlySet<number>
+}
+
+/**
+ * The dates of RDATE and EXDATE, in the seconds that `secondsOf` finds. An RDATE without a time has that of DTSTART.
+ * Without an RRULE, DTSTART is a date too.
+ */
+export function datesOf(
+  read: RruleText,
+  startS: number,
+  secondsOf: (moment: RruleMoment) => number[],
+): RruleDates {
+  const added = read.added.map((moment): RruleMoment => {
+    if (moment.kind !== 'date') return moment
+    return { ...moment, kind: 'local', second: moment.second + mod(startS, DAY_S) }
+  })
+  if (read.rules.length === 0 && read.start !== undefined) added.push({ kind: 'local', second: startS })
+  const [days, timed] = [
+    read.removed.filter(({ kind }) => kind === 'date'),
+    read.removed.filter(({ kind }) => kind !== 'date'),
+  ]
+  const seconds = new Set(added.map((moment) => secondsOf(moment).at(-1)!))
+  return {
+    added: list([...seconds].sort((a, b) => a - b)),
+    removed: new Set(timed.flatMap(secondsOf)),
+    removedDays: new Set(days.map(({ second }) => second / DAY_S)),
+  }
 }

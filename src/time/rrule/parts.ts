@@ -35,18 +35,10 @@ const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const INTERVAL_MAX = 999_999_999
 const COUNT_MAX = 999_999_999_999
 
-type Lists =
-  | 'byMonth'
-  | 'byWeekNo'
-  | 'byYearDay'
-  | 'byMonthDay'
-  | 'byHour'
-  | 'byMinute'
-  | 'bySecond'
-  | 'bySetPos'
+type ListField = Exclude<keyof RruleParts & `by${string}`, 'byDay'>
 
 /** Per list: its field, its bounds, and whether negative numbers count from the end. */
-const LISTS: Readonly<Record<string, [field: Lists, min: number, max: number, fromEnd: boolean]>> = {
+const LISTS: Readonly<Record<string, [field: ListField, min: number, max: number, fromEnd: boolean]>> = {
   BYMONTH: ['byMonth', 1, 12, false],
   BYWEEKNO: ['byWeekNo', 1, 53, true],
   BYYEARDAY: ['byYearDay', 1, 366, true],
@@ -56,8 +48,8 @@ const LISTS: Readonly<Record<string, [field: Lists, min: number, max: number, fr
   BYSECOND: ['bySecond', 0, 60, false],
   BYSETPOS: ['bySetPos', 1, 366, true],
 }
-const OTHERS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
-const PARTS = [...OTHERS, ...Object.keys(LISTS)]
+const OTHER_PARTS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
+const PARTS = [...OTHER_PARTS, ...Object.keys(LISTS)]
 
 /** Parses the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
 export function readRruleParts(text: string): RruleParts {
@@ -75,7 +67,7 @@ export function readRruleParts(text: string): RruleParts {
     else if (name === 'WKST') parts.wkst = readWeekday(name, value, false).weekday
     else if (name === 'BYDAY') parts.byDay = readWeekdays(value)
   }
-  checkTogether(parts)
+  checkCombination(parts)
   return parts
 }
 
@@ -91,7 +83,7 @@ function split(text: string): Map<string, string> {
       )
     }
     if (!PARTS.includes(name)) throw refused(`${quote(name)} is unknown: ${hintFor(name)}`)
-    if (values.has(name)) throw refused(`${name} is there twice. Use it once, with values separated by ','`)
+    if (values.has(name)) throw refused(`${name} appears twice. Use it once, with values separated by ','`)
     values.set(name, value)
   }
   return values
@@ -113,7 +105,7 @@ function readNumber(name: string, value: string, min: number, max: number): numb
 function readList(
   name: string,
   value: string,
-  [, min, max, fromEnd]: [Lists, number, number, boolean],
+  [, min, max, fromEnd]: [ListField, number, number, boolean],
 ): number[] {
   const numbers = value.split(',').map((item) => {
     const number = /^[+-]?\d{1,3}$/.test(item.trim()) ? Number(item) : Number.NaN
@@ -123,8 +115,8 @@ function readList(
     throw refused(`${name} ${quote(item)} is not a whole number from ${range}`)
   })
   // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.
-  const known = name === 'BYSECOND' ? numbers.map((second) => Math.min(second, 59)) : numbers
-  return [...new Set(known)].sort((a, b) => a - b)
+  const valid = name === 'BYSECOND' ? numbers.map((second) => Math.min(second, 59)) : numbers
+  return [...new Set(valid)].sort((a, b) => a - b)
 }
 
 function readWeekdays(value: string): RruleWeekday[] {
@@ -140,16 +132,17 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   const match = /^([+-]?\d{1,2})?([A-Z]{2})$/.exec(value)
   const weekday = WEEKDAYS.indexOf(match?.[2] ?? '')
   const nth = Number(match?.[1] ?? 0)
-  const isValid = match !== null && weekday !== -1 && (match[1] === undefined || ordinal)
-  if (isValid && (match[1] === undefined || (nth !== 0 && Math.abs(nth) <= 53))) return { weekday, nth }
+  const hasNumber = match?.[1] !== undefined
+  const isNumberValid = ordinal && nth !== 0 && Math.abs(nth) <= 53
+  if (weekday !== -1 && (!hasNumber || isNumberValid)) return { weekday, nth }
   const example = ordinal
     ? ", with a number from 1 to 53 in front for the nth ('2MO'), negative from the end"
     : ''
   throw refused(`${name} ${quote(value)} is not a weekday. Write ${WEEKDAYS.join(', ')}${example}`)
 }
 
-/** The table of RFC 5545, section 3.3.10: which parts each frequency allows. */
-function checkTogether(parts: RruleParts): void {
+/** Refuses parts that cannot be used together. RFC 5545, section 3.3.10, has the table. */
+function checkCombination(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {
     throw refused('COUNT and UNTIL exclude each other. Use one of them')
@@ -179,6 +172,7 @@ function misplaced(what: string, where: string, freq: string): WakefulError {
   return refused(`${what} cannot be used with FREQ=${freq}, only with ${where}`)
 }
 
-function refused(detail: string): WakefulError {
+/** The error for an invalid recurrence. */
+export function refused(detail: string): WakefulError {
   return new WakefulError('rrule.invalid', { detail })
 }

@@ -1,8 +1,22 @@
-import type { Blocks } from './blocks.ts'
-import { DAY_S, dateOf, gcd, isLeap, mod, monthStarts, weekdayOf, yearOf, yearStart } from './civil-date.ts'
+import {
+  atPositions,
+  type Blocks,
+  DAY_S,
+  dateOf,
+  flattened,
+  gcd,
+  isLeap,
+  list,
+  mod,
+  monthStarts,
+  product,
+  type Sequence,
+  weekdayOf,
+  yearOf,
+  yearStart,
+} from '../civil/index.ts'
 import { daysOfMonth, daysOfYear } from './days.ts'
 import type { RruleParts } from './parts.ts'
-import { atPositions, list, product, type Sequence } from './sequence.ts'
 
 /** Years, months or weeks by id: the one of a day, its first day, and the days that the rule names in it. */
 interface Period {
@@ -31,7 +45,7 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
       return { start: period.start(id) * DAY_S, instances: bySetPos ? atPositions(all, bySetPos) : all }
     },
     cycle: (period.cycle / gcd(period.cycle, interval)) * interval,
-    densityMax: { everyS: DAY_S, count: times.length },
+    dailyMax: times.length,
     cost: bySetPos === undefined ? 1 : 1 + bySetPos.length / 4,
   }
 }
@@ -39,7 +53,7 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
 /** The times of day that a rule names; parts it leaves out come from its start. */
 export function timesOfDay(parts: RruleParts, startS: number): Sequence {
   const hours = parts.byHour ?? [Math.floor(mod(startS, DAY_S) / 3600)]
-  return product(list(hours), 3600, timesOfHour(parts, startS))
+  return flattened(product(list(hours), 3600, timesOfHour(parts, startS)))
 }
 
 /** The seconds of an hour that a rule names; parts it leaves out come from its start. */
@@ -64,8 +78,7 @@ function years(parts: RruleParts, startDay: number): Period {
       : open
         ? { ...parts, byMonth: byMonth ?? [start.month], byMonthDay: [start.dayOfMonth] }
         : parts
-  const days = daysOfYear(filled)
-  return { of: yearOf, start: yearStart, days: (year) => list(days(year)), cycle: 400 }
+  return { of: yearOf, start: yearStart, days: daysOfYear(filled), cycle: 400 }
 }
 
 function months(parts: RruleParts, startDay: number): Period {
@@ -82,7 +95,7 @@ function months(parts: RruleParts, startDay: number): Period {
     },
     days(id) {
       const year = Math.floor(id / 12)
-      return list(days(year, id - year * 12))
+      return days(year, id - year * 12)
     },
     cycle: 4800,
   }

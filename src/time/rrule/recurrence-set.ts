@@ -1,10 +1,8 @@
+import { countIn, DAY_S, nthFrom, SEARCH_WORK_MAX, WALL_S_MAX } from '../civil/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
-import { type Blocks, countIn, firstFrom, nthFrom, SEARCH_WORK_MAX } from './blocks.ts'
-import { DAY_S, WALL_S_MAX } from './civil-date.ts'
-import { untilOnWallClock } from './moment.ts'
+import { type RruleDates, untilOnWallClock } from './moment.ts'
 import type { RruleFreq, RruleParts } from './parts.ts'
 import { periodBlocks } from './periods.ts'
-import type { Sequence } from './sequence.ts'
 import { tickBlocks } from './ticks.ts'
 
 /** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
@@ -46,27 +44,26 @@ export function instancesOf(
   const unitS = UNIT_S[parts.freq]
   const alone = unitS === undefined ? periodBlocks(parts, startS) : tickBlocks(parts, startS, unitS)
   const blocks = ruleCount === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * ruleCount }
-  const { last, late } =
-    parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilOnWallClock(parts.until, zone)
-  // Wall seconds before `last` that are past UNTIL all the same, because the clock was set back.
-  const [pastUntilFrom, pastUntilTo] = late as [number, number]
+  const until = parts.until && untilOnWallClock(parts.until, zone)
   // Computed lazily and once, because a huge COUNT may take milliseconds.
   let lastCounted: number | undefined
-  const { densityMax } = blocks
   const lastOf = (found: number) => {
     const { count } = parts
-    if (count === undefined) return last
+    if (count === undefined) return until?.last ?? WALL_S_MAX
     // Soon after the start, the count cannot be used up yet.
-    if ((Math.floor((found - fromS) / densityMax.everyS) + 2) * densityMax.count <= count) return found
-    lastCounted ??= lastOfCount(blocks, fromS, count)
+    if (((found - fromS) / DAY_S + 2) * blocks.dailyMax <= count) return found
+    // If the last is centuries ahead and not found, there is no end.
+    lastCounted ??= nthFrom(blocks, fromS, count) ?? WALL_S_MAX
     return lastCounted
   }
+  // Wall seconds before the last that are past UNTIL all the same, because the clock was set back.
+  const [pastUntilFrom, pastUntilTo] = until?.late ?? [0, 0]
   return {
-    first: firstFrom(blocks, fromS),
+    first: nthFrom(blocks, fromS),
     from(second) {
-      let found = firstFrom(blocks, Math.max(second, fromS))
+      let found = nthFrom(blocks, Math.max(second, fromS))
       if (found !== null && found >= pastUntilFrom && found < pastUntilTo)
-        found = firstFrom(blocks, Math.max(pastUntilTo, fromS))
+        found = nthFrom(blocks, Math.max(pastUntilTo, fromS))
       return found === null || found > lastOf(found) ? null : found
     },
     count(from, to) {
@@ -80,24 +77,15 @@ export function instancesOf(
   }
 }
 
-/** The last instance of a COUNT. If it is centuries ahead and not found, there is no end. */
-function lastOfCount(blocks: Blocks, fromS: number, count: number): number {
-  return nthFrom(blocks, fromS, count) ?? WALL_S_MAX
-}
-
-/** What RDATE adds and EXDATE removes: single seconds, and whole days. */
-export interface RruleDates {
-  added: Sequence
-  removed: ReadonlySet<number>
-  removedDays: ReadonlySet<number>
-}
-
-/** Finds the next instance of the recurrence set: its RRULEs, plus RDATE, minus EXDATE. */
+/**
+ * Finds the next instance of the recurrence set: its RRULEs, plus RDATE, minus EXDATE. `removedUntil` is the end of the
+ * removed day in which an instance is; null if its day is not removed.
+ */
 export function nextInSet(
-  rules: readonly RruleInstances[],
-  dates: RruleDates,
+  rules: readonly Pick<RruleInstances, 'from'>[],
+  { added, removed }: RruleDates,
+  removedUntil: (found: number) => number | null,
 ): (second: number) => number | null {
-  const { added, removed, removedDays } = dates
   return (from) => {
     const work = measureSearchWork()
     for (let second = from; ; ) {
@@ -105,8 +93,8 @@ export function nextInSet(
       let found = index < added.length ? added.at(index) : Number.POSITIVE_INFINITY
       for (const rule of rules) found = Math.min(found, rule.from(second) ?? Number.POSITIVE_INFINITY)
       if (found > WALL_S_MAX) return null
-      const day = Math.floor(found / DAY_S)
-      if (removedDays.has(day)) second = (day + 1) * DAY_S
+      const dayEnd = removedUntil(found)
+      if (dayEnd !== null) second = dayEnd
       else if (removed.has(found)) second = found + 1
       else return found
       // The limit is per call, not per removed date.

@@ -5,7 +5,7 @@ const NEW_YORK = 'DTSTART;TZID=America/New_York:19970902T090000\n'
 const anchor = Date.parse('2026-03-04T09:30:15.123Z')
 
 function wallTimes(text: string, most = 100, context: RruleContext = { timezone: 'UTC', anchor }): string[] {
-  const { nextWallTime } = compileRrule(text, context)
+  const { next: nextWallTime } = compileRrule(text, context).wallTimes
   const found: string[] = []
   let at: number | null = Number.NEGATIVE_INFINITY
   while (found.length < most) {
@@ -223,10 +223,10 @@ describe('several lines', () => {
   })
 
   it('counts instances, with added and removed dates', () => {
-    const { countWallTimes } = compileRrule(
+    const { count: countWallTimes } = compileRrule(
       'DTSTART:20260101T000000\nRRULE:FREQ=SECONDLY;BYHOUR=1\nEXDATE;VALUE=DATE:20260102\nEXDATE:20260103T010000\nRDATE:20260103T020000',
       { timezone: 'UTC', anchor },
-    )
+    ).wallTimes
     expect(countWallTimes!(Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 4))).toBe(7200)
     expect(countWallTimes!(Date.UTC(2026, 0, 1), Date.UTC(2036, 0, 1))).toBe(3651 * 3600)
   })

@@ -1,12 +1,11 @@
 import { WakefulError } from '../../error.ts'
-import { quote } from '../text/index.ts'
-import { type Instants, offsetPeriodAt } from '../zones/index.ts'
-import { DAY_S } from './civil-date.ts'
+import { DAY_S } from '../civil/index.ts'
+import { Cache, quote } from '../text/index.ts'
+import { type Instants, offsetPeriodAt, type WallTimes, wallTimesOf } from '../zones/index.ts'
 import { intervalInstants, rruleInterval } from './interval.ts'
-import { addedDates, instantOf, wallSecondsOf } from './moment.ts'
+import { datesOf, instantOf, wallSecondsOf } from './moment.ts'
 import type { RruleParts } from './parts.ts'
-import { countInSet, instancesOf, nextInSet, type RruleDates, type RruleOrigin } from './recurrence-set.ts'
-import { list } from './sequence.ts'
+import { countInSet, instancesOf, nextInSet, type RruleOrigin } from './recurrence-set.ts'
 import { parseRrule, type RruleText } from './text.ts'
 
 /** The zone and start of a recurrence. A stored rule is one. */
@@ -22,12 +21,10 @@ export interface RruleContext {
   start?: number
 }
 
-/** A compiled recurrence. Wall times are the epoch milliseconds they would be in UTC. */
+/** A compiled recurrence. */
 export interface CompiledRrule {
-  /** The first wall time strictly after another, before clock changes; null if there is none. */
-  nextWallTime(wall: number): number | null
-  /** How many wall times are in [from, to); absent if that needs enumeration. */
-  countWallTimes?(from: number, to: number): number
+  /** The wall times, before clock changes. */
+  wallTimes: WallTimes
   /** The instants of a fixed interval; null for recurrences that follow the wall clock. */
   instants: Instants | null
   /**
@@ -37,14 +34,8 @@ export interface CompiledRrule {
   everyHour: boolean
 }
 
-interface CacheEntry {
-  read: RruleText
-  compiled: Map<string, CompiledRrule>
-}
-
-const cache = new Map<string, CacheEntry>()
-const CACHED_MAX = 500
-const COMPILED_PER_TEXT_MAX = 10
+const parsed = new Cache<string, RruleText>(500)
+const compiled = new Cache<string, CompiledRrule>(1000)
 
 /**
  * Compiles a recurrence of RFC 5545, or refuses one that never fires. Compiled recurrences are cached.
@@ -56,37 +47,23 @@ const COMPILED_PER_TEXT_MAX = 10
  * - UNTIL and EXDATE without a time mean the whole day. RDATE without a time has that of DTSTART.
  */
 export function compileRrule(text: string, context: RruleContext): CompiledRrule {
-  const entry = lookUp(text)
-  const { read, compiled } = entry
+  const read = parsed.get('', text, () => parseRrule(text))
   const zone = read.timezone ?? context.timezone
   // The anchor counts in whole seconds, so alarms of the same second share a compiled recurrence.
   const key = read.start === undefined ? `${zone} ${startOf(context)} ${context.start !== undefined}` : zone
-  let found = compiled.get(key)
-  if (found === undefined) {
-    found = compile(text, read, zone, context)
-    if (compiled.size >= COMPILED_PER_TEXT_MAX) compiled.clear()
-    compiled.set(key, found)
-  }
-  return found
-}
-
-function lookUp(text: string): CacheEntry {
-  let entry = cache.get(text)
-  if (entry === undefined) entry = { read: parseRrule(text), compiled: new Map() }
-  else cache.delete(text)
-  // Inserted again, so that the map is in order of use and its first entry is the least recently used.
-  cache.set(text, entry)
-  if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)
-  return entry
+  return compiled.get(text, key, () => compile(text, read, zone, context))
 }
 
 function compile(text: string, read: RruleText, zone: string, context: RruleContext): CompiledRrule {
   const origin = originOf(read, zone, context)
   const rules = read.rules.map((parts) => instancesOf(parts, origin, zone, read.rules.length))
-  const dates = datesOf(read, zone, origin)
-  const from = nextInSet(rules, dates)
-  const everyMs = rruleInterval(read)
-  const instants = everyMs === null ? null : intervalInstants(read, everyMs, origin, zone)
+  const dates = datesOf(read, origin.startS, (moment) => wallSecondsOf(moment, zone))
+  const from = nextInSet(rules, dates, (found) => {
+    const day = Math.floor(found / DAY_S)
+    return dates.removedDays.has(day) ? (day + 1) * DAY_S : null
+  })
+  const everyS = rruleInterval(read)
+  const instants = everyS === null ? null : intervalInstants(read, everyS, origin, zone)
   for (const rule of rules) {
     if (rule.first === null) throw neverFiresError(text, 'no such day and time comes before the year 10000')
     if (rule.from(rule.first) === null)
@@ -96,16 +73,12 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
   if (fires(Number.NEGATIVE_INFINITY) === null)
     throw neverFiresError(text, 'its EXDATEs leave none of its dates')
   const [only, another] = rules
+  const count =
+    only === undefined || another !== undefined
+      ? undefined
+      : (low: number, high: number) => countInSet(only, dates, low, high)
   return {
-    nextWallTime(wall) {
-      const found = from(Math.floor(wall / 1000) + 1)
-      return found === null ? null : found * 1000
-    },
-    ...(only !== undefined &&
-      another === undefined && {
-        countWallTimes: (low: number, high: number) =>
-          countInSet(only, dates, Math.ceil(low / 1000), Math.ceil(high / 1000)),
-      }),
+    wallTimes: wallTimesOf(from, count),
     instants,
     everyHour: read.rules.length > 0 && read.rules.every(namesNoHour),
   }
@@ -128,17 +101,6 @@ function originOf({ start }: RruleText, zone: string, context: RruleContext): Rr
 /** The anchor in whole seconds. A start is rounded up, because nothing fires before it. */
 function startOf({ anchor, start }: RruleContext): number {
   return (start === undefined ? Math.floor(anchor / 1000) : Math.ceil(anchor / 1000)) * 1000
-}
-
-function datesOf(read: RruleText, zone: string, { startS }: RruleOrigin): RruleDates {
-  const added = addedDates(read, startS).map((moment) => wallSecondsOf(moment, zone).at(-1)!)
-  const timed = read.removed.filter(({ kind }) => kind !== 'date')
-  const days = read.removed.filter(({ kind }) => kind === 'date')
-  return {
-    added: list([...new Set(added)].sort((a, b) => a - b)),
-    removed: new Set(timed.flatMap((moment) => wallSecondsOf(moment, zone))),
-    removedDays: new Set(days.map(({ second }) => second / DAY_S)),
-  }
 }
 
 function neverFiresError(text: string, detail: string): WakefulError {

@@ -1,8 +1,7 @@
-import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
 import { assertTimezone } from '../zones/index.ts'
 import { type RruleDate, readRruleDate } from './date-text.ts'
-import { type RruleParts, readRruleParts } from './parts.ts'
+import { type RruleParts, readRruleParts, refused } from './parts.ts'
 
 /** A date or time of RDATE or EXDATE, with the zone of its line if it has one. */
 export type RruleMoment = RruleDate & { timezone?: string }
@@ -79,7 +78,7 @@ function addRule(value: string, _: Parameters, read: RruleText): void {
 }
 
 function setStart(value: string, parameters: Parameters, read: RruleText): void {
-  if (read.start !== undefined) throw refused('DTSTART is there twice. Use one')
+  if (read.start !== undefined) throw refused('DTSTART appears twice. Use one')
   const moment = readMoment('DTSTART', value, parameters)
   read.start = { kind: moment.kind, second: moment.second }
   const timezone = moment.kind === 'utc' ? 'UTC' : moment.timezone
@@ -94,7 +93,7 @@ function readParameters(name: string, text: string): Parameters {
     if (!known.includes(parameter) || found.has(parameter)) {
       const may = known.length === 0 ? 'none' : known.join(' and ')
       throw refused(
-        `${name} has the parameter ${quote(key)}, which is unknown or there twice. It may have ${may}`,
+        `${name} has the parameter ${quote(key)}, which is unknown or appears twice. It may have ${may}`,
       )
     }
     found.set(parameter, (quoted ?? plain ?? '').trim())
@@ -130,8 +129,4 @@ function startOfPeriod(value: string): string {
   throw refused(
     `RDATE ${quote(value)} is not a period. Write 20261224T180000/PT1H or two times with '/' between`,
   )
-}
-
-function refused(detail: string): WakefulError {
-  return new WakefulError('rrule.invalid', { detail })
 }

@@ -93,9 +93,10 @@ function cronWords(fields: string): string | null {
     return fields === '0 0 1 1 *' ? 'every year on January 1 at 00:00' : null
   const time = timeWords(minute, hour)
   if (time === null) return null
-  if (day === '*' && weekday === '*') return time.saysHowOften ? time.text : `every day ${time.text}`
+  // The others say how often it fires, such as 'every 15 minutes'.
+  if (day === '*' && weekday === '*') return time.startsWith('at ') ? `every day ${time}` : time
   const days = day === '*' ? weekdayWords(weekday) : weekday === '*' ? monthDayWords(day) : null
-  return days === null ? null : `${days} ${time.text}`
+  return days === null ? null : `${days} ${time}`
 }
 
 function monthDayWords(day: string): string | null {
@@ -104,43 +105,35 @@ function monthDayWords(day: string): string | null {
 }
 
 /** For '*\/15' within '9-16': from the first to the last minute of these hours. */
-function windowWords(step: string, hour: string): { text: string; saysHowOften: boolean } | null {
+function windowWords(step: string, hour: string): string | null {
   const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
   if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
   const pace = Number(step) === 1 ? 'every minute' : `every ${step} minutes`
-  return {
-    text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`,
-    saysHowOften: true,
-  }
+  return `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`
 }
 
-function timeWords(minute: string, hour: string): { text: string; saysHowOften: boolean } | null {
-  const step = /^\*\/(\d+)$/.exec(minute)
-  if (hour === '*' && minute === '*') return { text: 'every minute', saysHowOften: true }
-  if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
-    return { text: `every ${step[1]} minutes`, saysHowOften: true }
-  if (step !== null || minute === '*') return windowWords(step?.[1] ?? '1', hour)
+function timeWords(minute: string, hour: string): string | null {
+  const step = /^\*\/(\d+)$/.exec(minute)?.[1]
+  if (hour === '*' && minute === '*') return 'every minute'
+  if (hour === '*' && step !== undefined && 60 % Number(step) === 0) return `every ${step} minutes`
+  if (step !== undefined || minute === '*') return windowWords(step ?? '1', hour)
   if (!/^\d+$/.test(minute)) return null
   const minutes = minute.padStart(2, '0')
-  if (hour === '*') return { text: `every hour at :${minutes}`, saysHowOften: true }
+  if (hour === '*') return `every hour at :${minutes}`
   const hours = /^\*\/(\d+)$/.exec(hour)?.[1]
   if (hours !== undefined && 24 % Number(hours) === 0 && Number(hours) < 24) {
-    return { text: `every ${hours} hours at :${minutes}`, saysHowOften: true }
+    return `every ${hours} hours at :${minutes}`
   }
   if (!/^\d+(?:,\d+)*$/.test(hour)) return null
-  const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
-  return { text: `at ${joinWithAnd(times)}`, saysHowOften: false }
+  return `at ${joinWithAnd(hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`))}`
 }
 
 function weekdayWords(field: string): string | null {
-  const range = /^([0-7])-([0-7])$/.exec(numbered(field))
-  if (range !== null) return `${DAYS[Number(range[1])]} to ${DAYS[Number(range[2])]}`
-  if (!/^[0-7](?:,[0-7])*$/.test(numbered(field))) return null
-  return `every ${joinWithAnd(
-    numbered(field)
-      .split(',')
-      .map((each) => DAYS[Number(each)]!),
-  )}`
+  const days = numbered(field)
+  const [, first, last] = /^([0-7])-([0-7])$/.exec(days) ?? []
+  if (first !== undefined) return `${DAYS[Number(first)]} to ${DAYS[Number(last)]}`
+  if (!/^[0-7](?:,[0-7])*$/.test(days)) return null
+  return `every ${joinWithAnd(days.split(',').map((each) => DAYS[Number(each)]!))}`
 }
 
 function numbered(field: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseRule } from './rule-text.ts'
+import { parseRule } from './rule.ts'
 
 const DAILY = { kind: 'cron', cron: '0 9 * * *', anchor: 1_700_000_000_000, timezone: 'Europe/Rome' } as const
 

@@ -1,7 +1,7 @@
 import { type Exclusion, isExclusion } from '../calendars/index.ts'
 import { DAY_MS, parseStep } from '../durations/index.ts'
 import { RRULE_LENGTH_MAX } from '../rrule/index.ts'
-import { TEXT_LENGTH_MAX } from '../text/index.ts'
+import { type Check, objectOf, oneOf, type Shape, TEXT_LENGTH_MAX, wholeFrom } from '../text/index.ts'
 import { assertTimezone, type DstPolicy, INSTANT_MAX, INSTANT_MIN } from '../zones/index.ts'
 import { scheduleOf } from './schedule.ts'
 
@@ -59,71 +59,50 @@ export type CalendarEvery = { kind: 'every'; every: string; everyMonths: number 
 /** A rule that can have more than one instant. */
 export type RecurringRule = Exclude<Rule, { kind: 'once' }>
 
-type Check = (value: unknown) => boolean
-type Shape = Record<string, Check>
-
-const isInstant: Check = (value) =>
-  Number.isInteger(value) && (value as number) >= INSTANT_MIN && (value as number) <= INSTANT_MAX
-const textUpTo =
-  (lengthMax: number): Check =>
-  (value) =>
-    typeof value === 'string' && value !== '' && value.length <= lengthMax
+const isInstant = wholeFrom(INSTANT_MIN, INSTANT_MAX)
+const isCount = wholeFrom(1, Number.MAX_SAFE_INTEGER)
+const isPlainMisfire = oneOf('once', 'skip')
+const isAll = objectOf({ all: objectOf({ max: isCount, withinMs: isCount }) })
 const isText = textUpTo(TEXT_LENGTH_MAX)
-const isRruleText = textUpTo(RRULE_LENGTH_MAX)
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
-const isJitter: Check = (value) => isCount(value) && (value as number) <= JITTER_MS_MAX
-const isPlainMisfire: Check = (value) => value === 'once' || value === 'skip'
-const isAll = objectOf({ max: isCount, withinMs: isCount })
-const isMisfire: Check = (value) => isPlainMisfire(value) || objectOf({ all: isAll })(value)
-const isDst = objectOf({
-  gap: (value) => value === 'shift' || value === 'skip',
-  overlap: (value) => value === 'first' || value === 'last' || value === 'both',
-})
+
+function textUpTo(lengthMax: number): Check {
+  return (value) => typeof value === 'string' && value !== '' && value.length <= lengthMax
+}
 
 const RECURRENCE: Shape = {
   start: isInstant,
   end: isInstant,
   count: isCount,
-  jitterMs: isJitter,
-  misfire: isMisfire,
+  jitterMs: wholeFrom(1, JITTER_MS_MAX),
+  misfire: (value) => isPlainMisfire(value) || isAll(value),
   exclude: isExclusion,
 }
-const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
-
-/** The required and optional fields per shape of rule, besides kind and timezone. */
-const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
-  once: [{ at: isInstant }, { wall: Number.isSafeInteger, misfire: isPlainMisfire }],
-  every: [{ every: isText, everyMs: isCount, anchor: isInstant }, RECURRENCE],
-  months: [{ every: isText, everyMonths: isCount, anchor: isInstant }, ON_WALL_CLOCK],
-  cron: [{ cron: isText, anchor: isInstant }, ON_WALL_CLOCK],
-  rrule: [{ rrule: isRruleText, anchor: isInstant }, ON_WALL_CLOCK],
+const ON_WALL_CLOCK: Shape = {
+  ...RECURRENCE,
+  dst: objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') }),
 }
-const KINDS: readonly unknown[] = ['once', 'every', 'cron', 'rrule']
+
+function recurring(kind: string, fields: Shape, optional: Shape): Check {
+  return objectOf({ kind: oneOf(kind), ...fields, anchor: isInstant, timezone: isText }, optional)
+}
+
+const SHAPES: readonly Check[] = [
+  objectOf(
+    { kind: oneOf('once'), at: isInstant, timezone: isText },
+    { wall: Number.isSafeInteger, misfire: isPlainMisfire },
+  ),
+  recurring('every', { every: isText, everyMs: isCount }, RECURRENCE),
+  recurring('every', { every: isText, everyMonths: isCount }, ON_WALL_CLOCK),
+  recurring('cron', { cron: isText }, ON_WALL_CLOCK),
+  recurring('rrule', { rrule: textUpTo(RRULE_LENGTH_MAX) }, ON_WALL_CLOCK),
+]
 
 /**
  * Whether a value from a database is a valid rule. Unknown fields make it invalid, because a newer version wrote them
  * and they may change when the alarm fires.
  */
 export function isRule(value: unknown): value is Rule {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const row = value as Record<string, unknown>
-  if (!KINDS.includes(row.kind)) return false
-  const [required, optional] = SHAPES[Object.hasOwn(row, 'everyMonths') ? 'months' : (row.kind as string)]!
-  const kind: Check = (input) => input === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
-  return objectOf({ ...required, kind, timezone: isText }, optional)(row) && isConsistent(value as Rule)
-}
-
-/** A check for plain objects with these fields and no others. */
-function objectOf(required: Shape, optional: Shape = {}): Check {
-  return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-    const row = value as Record<string, unknown>
-    return (
-      Object.entries(required).every(([name, check]) => Object.hasOwn(row, name) && check(row[name])) &&
-      Object.entries(optional).every(([name, check]) => row[name] === undefined || check(row[name])) &&
-      Object.keys(row).every((name) => Object.hasOwn(required, name) || Object.hasOwn(optional, name))
-    )
-  }
+  return SHAPES.some((check) => check(value)) && isConsistent(value as Rule)
 }
 
 function isConsistent(rule: Rule): boolean {
@@ -144,4 +123,49 @@ function stepAgrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
   return 'everyMs' in rule
     ? 'everyMs' in step && step.everyMs === rule.everyMs
     : 'everyMonths' in step && step.everyMonths === rule.everyMonths
+}
+
+/** Parsed rules by their text without the anchor, which is all that differs between alarms with the same rule. */
+const known = new Map<string, RecurringRule>()
+const KNOWN_MAX = 2_000
+const MARK = '"anchor":'
+/** Up to 15 digits are exact as a number; longer ones are no instant. */
+const DIGITS_MAX = 15
+
+/**
+ * Parses a rule that was stored as JSON; null if it is no rule. Throws if the text is no JSON. This runs for every row
+ * that the engine claims: a rule that is known except for its anchor is not parsed and checked again, which takes 0.4 µs
+ * instead of 3. An RRULE that never fires from its own anchor on (no call accepts one) therefore fails only when its next
+ * instant is computed.
+ */
+export function parseRule(text: string): Rule | null {
+  const from = text.indexOf(MARK) + MARK.length
+  if (from < MARK.length) return checked(text)
+  const [anchor, to] = digitsAt(text, from)
+  const shape = text.slice(0, from) + text.slice(to)
+  const same = known.get(shape)
+  if (same !== undefined && anchor <= INSTANT_MAX) return { ...same, anchor }
+  const rule = checked(text)
+  // Cached only if the anchor found is the rule's own: not one of two, and not part of another value.
+  const isOwn = text.lastIndexOf(MARK) + MARK.length === from
+  if (rule === null || rule.kind === 'once' || rule.anchor !== anchor || !isOwn) return rule
+  if (known.size >= KNOWN_MAX) known.clear()
+  known.set(shape, rule)
+  return rule
+}
+
+function checked(text: string): Rule | null {
+  const value: unknown = JSON.parse(text)
+  return isRule(value) ? value : null
+}
+
+/** The whole number at this position, and where it ends; Infinity if it is not in plain decimal form. */
+function digitsAt(text: string, from: number): [value: number, to: number] {
+  let value = 0
+  let to = from
+  for (let code = text.charCodeAt(to); code >= 48 && code <= 57; code = text.charCodeAt(++to)) {
+    value = value * 10 + code - 48
+  }
+  const plain = to - from <= DIGITS_MAX && (value > 0 ? text[from] !== '0' : to - from === 1)
+  return [plain ? value : Number.POSITIVE_INFINITY, to]
 }

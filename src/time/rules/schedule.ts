@@ -1,8 +1,10 @@
 import { compileCron, parseCron } from '../cron/index.ts'
 import { compileRrule } from '../rrule/index.ts'
+import { Cache } from '../text/index.ts'
 import {
   DST_DEFAULT,
   type DstPolicy,
+  fixedInterval,
   INSTANT_MAX,
   INSTANT_MIN,
   type Instants,
@@ -51,7 +53,7 @@ export function intervalOf(rule: RecurringRule): number | null {
 /** The instants of a rule before its start and end are applied. */
 export function instantsOf(rule: RecurringRule): Instants {
   const everyMs = intervalOf(rule)
-  if (everyMs !== null) return intervalInstants(firstStep(rule, everyMs), everyMs)
+  if (everyMs !== null) return fixedInterval(firstStep(rule, everyMs), everyMs)
   if (rule.kind === 'cron') return cronInstants(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
   if (rule.kind === 'every') return compileMonths(rule as Extract<typeof rule, { everyMonths: number }>)
   return rruleInstants(rule)
@@ -62,46 +64,22 @@ function firstStep(rule: RecurringRule, everyMs: number): number {
   return rule.start === undefined ? rule.anchor + everyMs : rule.anchor
 }
 
-function intervalInstants(first: number, everyMs: number): Instants {
-  const countUntil = (at: number) => (at < first ? 0 : Math.floor((at - first) / everyMs) + 1)
-  return {
-    next: (after) => first + countUntil(after) * everyMs,
-    count: (after, until) => countUntil(until) - countUntil(after),
-  }
-}
-
 /** Every hour that passes counts, the repeated one too, and nothing is shifted out of a gap. */
 const EVERY_HOUR: DstPolicy = { gap: 'skip', overlap: 'both' }
 
 function rruleInstants(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
-  const { instants, nextWallTime, countWallTimes, everyHour } = compileRrule(rule.rrule, rule)
+  const { instants, wallTimes, everyHour } = compileRrule(rule.rrule, rule)
   if (instants !== null) return instants
-  const wallTimes = { next: nextWallTime, ...(countWallTimes && { count: countWallTimes }) }
   if (everyHour) return { ...instantsOfWallTimes(wallTimes, rule.timezone, EVERY_HOUR), interval: true }
   return instantsOfWallTimes(wallTimes, rule.timezone, rule.dst ?? DST_DEFAULT)
 }
 
-/** Two generations of compiled expressions, by zone and policy, then by text. */
-let recent = new Map<string, Map<string, Instants>>()
-let older = recent
-let recentCount = 0
-const GENERATION_MAX = 500
+const compiledCrons = new Cache<string, Instants>(500)
 
 function cronInstants(cron: string, zone: string, policy: DstPolicy): Instants {
-  const key = zoneKey(zone, policy)
-  const found = recent.get(key)?.get(cron)
-  if (found !== undefined) return found
-  const instants = older.get(key)?.get(cron) ?? compileCron(parseCron(cron).fields, zone, policy)
-  // Hits in the recent generation write nothing, which keeps them fast. A full generation replaces the older one.
-  if (recentCount >= GENERATION_MAX) {
-    older = recent
-    recent = new Map()
-    recentCount = 0
-  }
-  const group = recent.get(key) ?? new Map<string, Instants>()
-  recent.set(key, group.set(cron, instants))
-  recentCount += 1
-  return instants
+  return compiledCrons.get(zoneKey(zone, policy), cron, () =>
+    compileCron(parseCron(cron).fields, zone, policy),
+  )
 }
 
 function zoneKey(zone: string, { gap, overlap }: DstPolicy): string {

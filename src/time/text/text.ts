@@ -29,6 +29,14 @@ export const WEEKDAY_NAMES: readonly string[] =
 export const MONTH_NAMES: readonly string[] =
   'January February March April May June July August September October November December'.split(' ')
 
+/** The names of positions in a month. */
+export const ORDINAL_NAMES: readonly string[] = 'first second third fourth fifth'.split(' ')
+
+/** 'first' to 'fifth', or 'last' for -1. */
+export function ordinalName(nth: number): string {
+  return nth === -1 ? 'last' : ORDINAL_NAMES[nth - 1]!
+}
+
 /** A list as it stands in a sentence: 'a, b and c'. */
 export function joinWithAnd(items: readonly string[]): string {
   return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`

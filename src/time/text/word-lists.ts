@@ -7,6 +7,11 @@ export const NUMBERS = new Map(
   .set('a', 1)
   .set('an', 1)
 
+/** A whole number, in digits or spelled out; null for anything else. */
+export function wholeNumber(word: string): number | null {
+  return NUMBERS.get(word) ?? (/^\d{1,9}$/.test(word) ? Number(word) : null)
+}
+
 /** Weekday names and their short forms; Monday is 1. */
 export const WEEKDAYS = names(
   'monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat,sunday sun',
@@ -40,7 +45,15 @@ export const UNITS = new Map<string, Unit>(
   ).flatMap(([unit, words]) => words.split(' ').map((word): [string, Unit] => [word, unit])),
 )
 
-/** A unit of a relative phrase. */
+/** The units of fixed length in milliseconds, longest first. The others follow the calendar. */
+export const UNIT_MS: Partial<Record<Unit, number>> = {
+  hours: 3_600_000,
+  minutes: 60_000,
+  seconds: 1000,
+  milliseconds: 1,
+}
+
+/** A unit of time in phrases. */
 export type Unit = 'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months' | 'years'
 
 /** Splits a phrase into lower-case words, with '5 p.m.' and '1h30m' brought to one form. */

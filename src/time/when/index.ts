@@ -1,4 +1,5 @@
 export type { DstInput, MisfireInput } from './options.ts'
+export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { resolveReschedule, ruleOptions } from './reschedule.ts'
 export { resolveSince } from './since.ts'
 export {

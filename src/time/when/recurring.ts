@@ -21,7 +21,7 @@ import { parseBound } from '../phrases/index.ts'
 import { parseRrule } from '../rrule/index.ts'
 import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
-import { type DstPolicy, localDay } from '../zones/index.ts'
+import { localDay } from '../zones/index.ts'
 import { readDst, readJitter, readMisfire } from './options.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 
@@ -40,28 +40,28 @@ export function resolveRecurring(
 ): Resolved {
   const { now } = context
   const timezone = zoneOf(object, kind, context.timezone)
-  const { start, ...bounds } = readBounds(object, { now, timezone })
+  const bounds = readBounds(object, { now, timezone })
+  const { start } = bounds
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
   const input = readExclude(object.exclude)
   const exclude = input && withStoredWeekend(input, context.calendars)
-  const shared = {
+  const rule = {
+    kind,
+    [kind]: object[kind],
+    ...(kind === 'every' && parseStep(object.every!)),
     anchor: start ?? context.anchor ?? now,
     timezone,
-    ...(start !== undefined && { start }),
     ...bounds,
     ...(jitterMs !== undefined && { jitterMs }),
     ...(misfire && { misfire }),
     ...(exclude && { exclude }),
+  } as RecurringRule
+  if (dst !== undefined && intervalOf(rule) !== null) {
+    throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) })
   }
-  const rule: RecurringRule =
-    kind === 'every'
-      ? { kind, every: object.every!, ...parseStep(object.every!), ...shared }
-      : kind === 'cron'
-        ? { kind, cron: object.cron!, ...shared }
-        : { kind, rrule: object.rrule!, ...shared }
-  if (dst !== undefined) setDst(rule, dst)
+  if (dst !== undefined) Object.assign(rule, { dst })
   const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
   assertWorkingWeekday(off)
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
@@ -70,10 +70,13 @@ export function resolveRecurring(
   if (first === null) throw neverFiresError(rule, now)
   const isOff =
     exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !hasWorkingDay(rule, off!, first.nominal)
-  if (exclude !== undefined && isOff) throw onlyDaysOffError(rule)
+  if (exclude !== undefined && isOff) {
+    throw new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) })
+  }
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
-  if (exclude !== undefined)
+  if (exclude !== undefined) {
     notes.push(...expiredCalendarNotes(exclude, context.calendars, timezone, first.at))
+  }
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
 
@@ -121,10 +124,6 @@ function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }
   return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
 }
 
-function onlyDaysOffError(rule: RecurringRule): WakefulError {
-  return new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) })
-}
-
 function readBounds(
   object: WhenObject,
   context: Pick<WhenContext, 'now' | 'timezone'>,
@@ -149,14 +148,6 @@ function readBounds(
   }
 }
 
-function setDst(rule: RecurringRule, dst: DstPolicy): void {
-  if (intervalOf(rule) === null) {
-    Object.assign(rule, { dst })
-    return
-  }
-  throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) })
-}
-
 /** The zone that the cron expression or rrule names, or the default. */
 function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneDefault: string): string {
   if (kind === 'every') return zoneDefault
@@ -177,6 +168,7 @@ function neverFiresError(rule: RecurringRule, now: number): WakefulError {
 }
 
 /** The rule as the user wrote it. */
-function textOf(rule: RecurringRule): string {
-  return rule.kind === 'cron' ? rule.cron : rule.kind === 'every' ? rule.every : rule.rrule
+export function textOf(rule: RecurringRule): string {
+  if (rule.kind === 'cron') return rule.cron
+  return rule.kind === 'every' ? rule.every : rule.rrule
 }

@@ -1,16 +1,11 @@
 import { WakefulError } from '../../error.ts'
 import { describeExclusion, toExcludeInput } from '../calendars/index.ts'
 import { formatDuration } from '../durations/index.ts'
-import {
-  describeDst,
-  describeJitter,
-  describeMisfire,
-  intervalOf,
-  type RecurringRule,
-  type Rule,
-} from '../rules/index.ts'
+import { describeDst, describeJitter, describeMisfire, intervalOf, type Rule } from '../rules/index.ts'
+import { textOf } from './recurring.ts'
 import {
   isWhenObject,
+  KINDS,
   type Resolved,
   resolveWhen,
   type When,
@@ -18,7 +13,6 @@ import {
   type WhenObject,
 } from './when.ts'
 
-const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 /** Options that stay when the new rule does not set them. */
 const KEPT = ['exclude', 'misfire', 'jitter', 'dst'] as const
 
@@ -30,8 +24,10 @@ type KeptOptions = Pick<WhenObject, (typeof KEPT)[number]>
  * occurrences of the old rule's count are used up.
  */
 export function resolveReschedule(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
-  if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && hasAnyField(when))
-    return resolveOptionsOnly(old, when, context, ticksGone)
+  if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined)) {
+    const options = Object.fromEntries(Object.entries(when).filter(([, value]) => value !== undefined))
+    if (Object.keys(options).length > 0) return resolveOptionsOnly(old, options, context, ticksGone)
+  }
   const fresh = resolveWhen(when, context)
   const kept = keptOptions(old, when, fresh.rule)
   if (Object.keys(kept).length === 0) return fresh
@@ -83,28 +79,19 @@ function resolveOptionsOnly(
   if (old.kind === 'once') return resolveWhen({ at: momentOf(old), ...options, timezone }, context)
   const left = old.count === undefined ? undefined : Math.max(1, old.count - ticksGone)
   const whole: WhenObject = {
-    ...textOf(old),
+    [old.kind]: textOf(old),
     ...(old.start !== undefined && { start: new Date(old.start) }),
     ...(old.end !== undefined && { end: new Date(old.end) }),
     ...(left !== undefined && { count: left }),
     ...ruleOptions(old),
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    ...options,
   }
   return resolveWhen(whole, { ...context, timezone, anchor: old.anchor })
-}
-
-function textOf(rule: RecurringRule): WhenObject {
-  if (rule.kind === 'cron') return { cron: rule.cron }
-  return rule.kind === 'every' ? { every: rule.every } : { rrule: rule.rrule }
 }
 
 /** The instant as it was set: as a wall time, if it was one. */
 function momentOf({ at, wall }: Extract<Rule, { kind: 'once' }>): Date | string {
   return wall === undefined ? new Date(at) : new Date(wall).toISOString().slice(0, -1)
-}
-
-function hasAnyField(when: WhenObject): boolean {
-  return Object.values(when).some((value) => value !== undefined)
 }
 
 /** Resolves a when with kept options. If the old days off do not fit the new rule, the error says where they come from. */

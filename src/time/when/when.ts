@@ -1,11 +1,30 @@
 import { unknownField, WakefulError } from '../../error.ts'
-import { type CalendarLookup, type ExcludeInput, nonWorkingDays, readExclude } from '../calendars/index.ts'
-import { parseDuration } from '../durations/index.ts'
+import {
+  assertWorkingWeekday,
+  type CalendarLookup,
+  daysOffOf,
+  type ExcludeInput,
+  expiredCalendarNotes,
+  movedDay,
+  movedNote,
+  readExclude,
+  withStoredWeekend,
+} from '../calendars/index.ts'
+import { DAY_MS, parseDuration } from '../durations/index.ts'
 import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
-import { assertInstant, assertTimezone, INSTANT_MAX, parseInstant, zoneNote } from '../zones/index.ts'
-import { applyDaysOff } from './once-days-off.ts'
+import {
+  assertInstant,
+  assertTimezone,
+  formatDay,
+  INSTANT_MAX,
+  instantOfWallTime,
+  localDay,
+  offsetPeriodAt,
+  parseInstant,
+  zoneNote,
+} from '../zones/index.ts'
 import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
 import { resolveRecurring } from './recurring.ts'
 
@@ -68,7 +87,8 @@ export type Parsed =
   | { instant: number; timezone: string; notes: string[] }
   | { rule: Rule; timezone: string; notes: string[] }
 
-const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
+/** The fields of a when that say when. */
+export const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 /** Options that only recurring rules have. */
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
@@ -120,12 +140,9 @@ function resolveInput(when: When, context: WhenContext): Resolved {
 
 /** Resolves a text, for one instant or a recurrence, with the options beside it. */
 function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
-  const exclude = readExclude(beside.exclude)
-  const phrase = parseRecurring(text, { ...context, exclude })
-  if (phrase === null) {
-    const workingDays = () => nonWorkingDays(exclude, context.calendars)
-    return resolveOnce(parseTime(text, { ...context, workingDays }), 'at', beside, context)
-  }
+  const read = { ...context, exclude: readExclude(beside.exclude) }
+  const phrase = parseRecurring(text, read)
+  if (phrase === null) return resolveOnce(parseTime(text, read), 'at', beside, context)
   const { canonical, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
@@ -148,9 +165,7 @@ function resolveOnce(
     throw new WakefulError('when.recurring_only', { other: kind }, { field: name })
   }
   const misfire = object.misfire === undefined ? undefined : readMisfire(object.misfire)
-  if (typeof misfire === 'object') {
-    throw new WakefulError('when.misfire_all_once', { other: kind })
-  }
+  if (typeof misfire === 'object') throw new WakefulError('when.misfire_all_once', { other: kind })
   const moved = object.exclude === undefined ? undefined : applyDaysOff(phrase.at, object.exclude, context)
   const { at, wall } = { ...phrase, ...moved }
   const notes = [...phrase.notes, ...(moved?.notes ?? [])]
@@ -160,6 +175,32 @@ function resolveOnce(
   const asWall = wall === undefined || phrase.wall === undefined || timezone === 'UTC' ? {} : { wall }
   const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
   return { rule, first: at, nominal: at, notes }
+}
+
+/**
+ * Applies days off to a single instant: with `move` it moves to a working day, otherwise a day off is refused. The result
+ * is a plain instant, which later edits of a calendar do not change.
+ */
+function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: WhenContext): ResolvedPhrase {
+  const named = readExclude(input)
+  if (named === undefined) return { at, notes: [] }
+  const exclude = withStoredWeekend(named, calendars)
+  const off = daysOffOf(exclude, calendars)
+  assertWorkingWeekday(off)
+  const notes = expiredCalendarNotes(exclude, calendars, timezone, at)
+  const day = localDay(timezone, at)
+  const reason = off.reason(day)
+  if (exclude.move === undefined && reason !== undefined) {
+    throw new WakefulError('exclude.day_off', { day: formatDay(day), name: reason })
+  }
+  const newDay = exclude.move === undefined ? day : movedDay(exclude, off, day)
+  if (newDay === day) return { at, notes }
+  if (newDay !== null) {
+    const wall = at + offsetPeriodAt(timezone, at).offset + (newDay - day) * DAY_MS
+    const moved = instantOfWallTime(timezone, wall, 'first')
+    if (moved !== null) return { at: moved, wall, notes: [movedNote(exclude, off, day), ...notes] }
+  }
+  throw new WakefulError('exclude.no_working_day', { day: formatDay(day) })
 }
 
 /** The instant of `at`, `unix` or `delay`. */
@@ -189,8 +230,6 @@ function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
     throw unknownField(name, [...KINDS, ...OPTIONS])
   }
   const kinds = KINDS.filter((kind) => object[kind] !== undefined)
-  if (kinds.length !== 1) {
-    throw new WakefulError('when.kinds', { fields: KINDS, others: kinds })
-  }
-  return kinds[0]!
+  if (kinds.length === 1) return kinds[0]!
+  throw new WakefulError('when.kinds', { fields: KINDS, others: kinds })
 }

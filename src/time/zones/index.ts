@@ -1,25 +1,14 @@
-export { assertInstant, formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
-export { parseIso } from './iso.ts'
-export { formatDay, instantOfWallTime, localDay, parseDay, startOfDay } from './local-day.ts'
-export { temporal } from './temporal.ts'
-export { assertTimezone, zoneNote } from './timezone.ts'
-export {
-  formatLocal,
-  formatTimeOfDay,
-  gapNote,
-  type OffsetPeriod,
-  offsetPeriodAt,
-  overlapNote,
-  repetitionAt,
-  resolveWallTime,
-  skippedWallTimeAt,
-  zoned,
-} from './wall-time.ts'
+export * from './canonical.ts'
+export { parseInstant, parseIso } from './instant.ts'
+export * from './temporal.ts'
+export * from './wall-time.ts'
 export {
   DST_DEFAULT,
   type DstPolicy,
+  fixedInterval,
   type Instants,
   instantsOfWallTimes,
   type NextWallTime,
   type WallTimes,
+  wallTimesOf,
 } from './wall-times.ts'

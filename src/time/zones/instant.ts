@@ -1,33 +1,7 @@
 import { WakefulError } from '../../error.ts'
-import { quote } from '../text/index.ts'
-import { parseIso } from './iso.ts'
-
-/** The earliest instant that Wakeful accepts: 1970-01-01T00:00:00.000Z. */
-export const INSTANT_MIN = 0
-
-/** The latest instant that Wakeful accepts: 9999-12-31T23:59:59.999Z. */
-export const INSTANT_MAX = 253_402_300_799_999
-
-/** Returns the instant if it is in the years 1970 to 9999, and refuses it otherwise. */
-export function assertInstant(ms: number, input: unknown): number {
-  // Plus zero: rounding up can give -0, which JSON does not preserve.
-  if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
-  throw new WakefulError('instant.out_of_range', { text: quote(input) })
-}
-
-const formatted = new Map<number, string>()
-const FORMATTED_MAX = 32
-
-/** The instant as ISO 8601 in UTC, with milliseconds. */
-export function formatInstant(ms: number): string {
-  // Cached, because the records of a batch repeat the same few instants a thousand times.
-  const known = formatted.get(ms)
-  if (known !== undefined) return known
-  const text = new Date(ms).toISOString()
-  if (formatted.size >= FORMATTED_MAX) formatted.clear()
-  formatted.set(ms, text)
-  return text
-}
+import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
+import { assertInstant, assertTimezone } from './canonical.ts'
+import { plainTime, temporal, zoned } from './temporal.ts'
 
 /** Parses an instant. Text must have an offset, because a wall time alone is no instant. */
 export function parseInstant(value: Date | Temporal.Instant | string): number {
@@ -67,4 +41,81 @@ function fromNanoseconds(instant: Temporal.Instant): number {
   const whole = ns / 1_000_000n
   // Rounded up: cutting off a microsecond would fire an alarm early.
   return assertInstant(Number(ns > whole * 1_000_000n ? whole + 1n : whole), `${ns} ns`)
+}
+
+/** An ISO 8601 date and time: the wall time as if it were UTC, and the offset if the text has one. */
+export interface IsoTime {
+  wallTimeMs: number
+  offsetMs?: number
+}
+
+const OFFSET = '([Zz]|[+-]\\d\\d(?::?\\d\\d)?)'
+const FRACTION = '(?:[.,](\\d{1,100}))?'
+const EXTENDED = new RegExp(
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)[Tt ](\\d\\d):(\\d\\d)(?::(\\d\\d)${FRACTION})?(?: ?${OFFSET})?(?:\\[([\\w+/-]{1,64})\\])?$`,
+)
+const BASIC = new RegExp(`^(\\d{4})(\\d\\d)(\\d\\d)[Tt](\\d\\d)(\\d\\d)(?:(\\d\\d)${FRACTION})?${OFFSET}?$`)
+
+/**
+ * Parses an ISO 8601 date and time, with or without an offset and a zone in brackets. Null if the text is none, names
+ * no real day, or has an offset that its zone does not have then.
+ */
+export function parseIso(text: string): IsoTime | null {
+  if (text.length > TEXT_LENGTH_MAX) return null
+  const trimmed = text.trim()
+  const match = EXTENDED.exec(trimmed) ?? BASIC.exec(trimmed)
+  if (match === null) return null
+  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const leap = match[6] === '60'
+  const second = leap ? 59 : Number(match[6] ?? 0)
+  try {
+    const wall = temporal.PlainDateTime.from(
+      { year, month, day, hour, minute, second },
+      { overflow: 'reject' },
+    )
+    // A leap second becomes the second after it, and fractions are rounded up: less would be early.
+    const wallTimeMs =
+      wall.toZonedDateTime('UTC').epochMilliseconds + (leap ? 1000 : 0) + fractionMs(match[7] ?? '')
+    return withOffset(wallTimeMs, match[8], match[9])
+  } catch {
+    return null
+  }
+}
+
+function fractionMs(digits: string): number {
+  return Number(digits.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(digits.slice(3)) ? 1 : 0)
+}
+
+function withOffset(
+  wallTimeMs: number,
+  offset: string | undefined,
+  zone: string | undefined,
+): IsoTime | null {
+  const offsetMs = offset === undefined ? undefined : parseOffset(offset)
+  if (offsetMs === null) return null
+  if (zone === undefined) return offsetMs === undefined ? { wallTimeMs } : { wallTimeMs, offsetMs }
+  const timezone = assertTimezone(zone)
+  if (offsetMs === undefined) {
+    return {
+      wallTimeMs,
+      offsetMs: wallTimeMs - plainTime(wallTimeMs).toZonedDateTime(timezone).epochMilliseconds,
+    }
+  }
+  const there = zoned(timezone, wallTimeMs - offsetMs)
+  const agrees = /^z$/i.test(offset!) || there.offsetNanoseconds / 1e6 === offsetMs
+  return agrees ? { wallTimeMs, offsetMs } : null
+}
+
+function parseOffset(text: string): number | null {
+  if (/^z$/i.test(text)) return 0
+  const hours = Number(text.slice(1, 3))
+  const minutes = Number(text.slice(3).replace(':', '') || '0')
+  if (hours > 23 || minutes > 59) return null
+  return (text[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assertTimezone, zoneNote } from './timezone.ts'
+import { assertTimezone, zoneNote } from './canonical.ts'
 
 it('accepts IANA names in any case, and keeps links', () => {
   expect(assertTimezone('Europe/Rome')).toBe('Europe/Rome')
@@ -19,8 +19,10 @@ it.each([
 })
 
 it('notes legacy names and fixed offsets', () => {
-  expect(zoneNote(assertTimezone('est'))).toBe('EST knows no summer time: America/New_York does')
-  expect(zoneNote('EST5EDT')).toMatch(/America\/New_York is the same/)
+  expect(zoneNote(assertTimezone('est'))).toBe(
+    'EST has no daylight saving time. Use America/New_York to follow it',
+  )
+  expect(zoneNote('EST5EDT')).toMatch(/an old name for America\/New_York/)
   expect(zoneNote('Etc/GMT+5')).toMatch(/fixed offset/)
   expect(['UTC', 'Etc/GMT', 'Europe/Rome'].map(zoneNote)).toEqual([null, null, null])
 })

@@ -38,6 +38,35 @@ export interface Instants {
   interval?: true
 }
 
+/** The instants `first`, `first + every` and so on, up to `last`, in any unit: clock changes do not affect them. */
+export function fixedInterval(
+  first: number,
+  every: number,
+  last = Number.POSITIVE_INFINITY,
+): Required<Pick<Instants, 'next' | 'count'>> {
+  const countUntil = (at: number) => (at < first ? 0 : Math.floor((Math.min(at, last) - first) / every) + 1)
+  return {
+    next(after) {
+      const found = first + countUntil(after) * every
+      return found > last ? null : found
+    },
+    count: (after, until) => countUntil(until) - countUntil(after),
+  }
+}
+
+/** Wall times from a search that works in seconds: `firstFrom` finds the first at or after one, `count` counts [from, to). */
+export function wallTimesOf(
+  firstFrom: (second: number) => number | null,
+  count?: (from: number, to: number) => number,
+): WallTimes {
+  const next: NextWallTime = (wall) => {
+    const found = firstFrom(Math.floor(wall / 1000) + 1)
+    return found === null ? null : found * 1000
+  }
+  if (count === undefined) return { next }
+  return { next, count: (low, high) => count(Math.ceil(low / 1000), Math.ceil(high / 1000)) }
+}
+
 /** The instants of wall times in a zone, under a policy for clock changes. */
 export function instantsOfWallTimes(wallTimes: WallTimes, zone: string, policy: DstPolicy): Instants {
   const next: NextInstant = (after) => nextDue(wallTimes.next, zone, policy, after)
@@ -68,10 +97,10 @@ function nextDue(nextWallTime: NextWallTime, zone: string, policy: DstPolicy, af
     const earliest = regular === null || (shifted !== null && shifted < regular) ? shifted : regular
     if (earliest !== null && earliest < end) return earliest
     // If the next wall time is far off, or there is none, skip the clock changes on the way.
-    const near = wall === null ? Number.POSITIVE_INFINITY : wall - offset - 2 * DAY_MS
-    const far = end - from > 2 * DAY_MS && near > end
-    if (end === Number.POSITIVE_INFINITY || (far && wall === null)) return null
-    from = far ? near : end - 1
+    const resumeAt = wall === null ? Number.POSITIVE_INFINITY : wall - offset - 2 * DAY_MS
+    const isFar = end - from > 2 * DAY_MS && resumeAt > end
+    if (end === Number.POSITIVE_INFINITY || (isFar && wall === null)) return null
+    from = isFar ? resumeAt : end - 1
   }
 }
 

@@ -54,10 +54,10 @@ export const rrule: Subject<string, ReadRule & { counted: number | null; words: 
   read(text, context) {
     const words = describeRrule(text)
     const { now, timezone } = context
-    const { countWallTimes } = compileRrule(text, { timezone, anchor: now })
+    const { wallTimes } = compileRrule(text, { timezone, anchor: now })
     return {
       ...readRule({ rrule: text }, context),
-      counted: countWallTimes?.(now, now + RECENT_MS) ?? null,
+      counted: wallTimes.count?.(now, now + RECENT_MS) ?? null,
       words,
     }
   },

@@ -80,11 +80,11 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   {
     bug: 'a set whose answer was lost is set again under another id',
     edits: [
-      { file: `${STORE}/writes/writers.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
+      { file: `${STORE}/writes/sets.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
       {
-        file: `${STORE}/writes/writers.ts`,
+        file: `${STORE}/writes/sets.ts`,
         from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))',
-        to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (tries < 0) await this.#areThere(requests)",
+        to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (attempt < 0) await this.#areThere(requests)",
       },
     ],
     by: { campaign: campaign({ 'half-opens': 12 }, '--true-clocks'), breaches: ['phantom'] },
@@ -109,7 +109,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a cancel does not check in-flight batches',
     edits: [
       {
-        file: `${STORE}/rows/locks.ts`,
+        file: `${STORE}/rows/snapshots.ts`,
         from: 'readInFlight(session, [...locked])',
         to: 'readInFlight(session, [])',
       },
@@ -134,7 +134,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'the wall clock of the process is trusted',
     edits: [
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },

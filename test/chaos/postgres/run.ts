@@ -1,28 +1,25 @@
-import { parseArgs } from 'node:util'
+import { readOptions } from '../../script-options.ts'
 import { postgresCampaign } from './campaign.ts'
 import { measure } from './measures.ts'
 
 /** The long form of the crash test on PostgreSQL. Its options are in ../run.ts. */
-export async function runPostgres(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      store: { type: 'string' },
-      alarms: { type: 'string', default: '20000' },
-      kills: { type: 'string', default: '100' },
-      restarts: { type: 'string', default: '20' },
-      cuts: { type: 'string', default: '20' },
-      'half-opens': { type: 'string', default: '20' },
-      pauses: { type: 'string', default: '50' },
-      processes: { type: 'string', default: '3' },
-      /** Does not shift any wall clock. */
-      'true-clocks': { type: 'boolean', default: false },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      /** Instead of the campaign: log, snapshot, ownership, fairness, idle, migrate, or all. */
-      measure: { type: 'string' },
-      /** Keeps no files, even if something was found. */
-      discard: { type: 'boolean', default: false },
-    },
+export async function runPostgres(usage: string): Promise<void> {
+  const values = readOptions(usage, {
+    store: { type: 'string' },
+    alarms: { type: 'string', default: '20000' },
+    kills: { type: 'string', default: '100' },
+    restarts: { type: 'string', default: '20' },
+    cuts: { type: 'string', default: '20' },
+    'half-opens': { type: 'string', default: '20' },
+    pauses: { type: 'string', default: '50' },
+    processes: { type: 'string', default: '3' },
+    /** Does not shift any wall clock. */
+    'true-clocks': { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    /** Instead of the campaign: log, snapshot, ownership, fairness, idle, migrate, or all. */
+    measure: { type: 'string' },
+    /** Keeps no files, even if something was found. */
+    discard: { type: 'boolean', default: false },
   })
   if (values.measure !== undefined) return measure(values.measure, Number(values.seed))
   const options = {

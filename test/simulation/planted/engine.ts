@@ -9,12 +9,12 @@ export const ENGINE_BUGS: readonly Bug[] = [
       {
         file: 'src/library/alarms.ts',
         from: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'",
-        to: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/writes/sets.ts'",
+        to: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'\nimport { newSnapshot } from '../alarm/index.ts'",
       },
       {
         file: 'src/library/alarms.ts',
-        from: 'store.set(requests, context, tx))',
-        to: 'store.set(requests, context, tx).catch((thrown) => {\n          if (tx !== undefined) throw thrown\n          return requests.map(createdAnswer)\n        }))',
+        from: ".catch((thrown: unknown) => reportFailure(observer, 'set', thrown))",
+        to: '.catch((thrown: unknown) => {\n            if (tx !== undefined) throw thrown\n            return requests.map(({ alarm, timer }) => ({ outcome: "created" as const, snapshot: newSnapshot(alarm, timer) }))\n          })',
       },
     ],
   },

@@ -112,7 +112,7 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'await transaction.release(processes, leases)\n      transaction.notifyFreeShards()',
+        from: 'await transaction.release(processes, leases)\n        transaction.notifyFreeShards()',
         to: 'await transaction.release(processes, leases)',
       },
     ],
@@ -226,8 +226,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'const isCurrent = holding.takeovers === result.takeovers',
-        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
+        from: 'const isCurrent = this.#takeovers === result.takeovers',
+        to: 'const isCurrent = this.#takeovers === result.takeovers || result !== null',
       },
     ],
     why: 'every claim and settle checks the epoch, so the error lasts until the next of them',

@@ -116,7 +116,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/settle.ts',
-        from: 'const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]',
+        from: "const events = [occurrenceRecord('alarm.attempt_failed', timer, context.now, data)]",
         to: 'const events = [failedRecord(timer, error, attempt, context.now)]',
       },
     ],
@@ -128,8 +128,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/triage.ts',
-        from: 'const to = lastBefore(alarm, timer, run, newest.scheduledFor)',
-        to: 'const to = newest.scheduledFor',
+        from: 'const skipped = { to: lastBefore(alarm, timer, run), ',
+        to: 'const skipped = { to: run.to, ',
       },
     ],
   },
@@ -139,8 +139,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/edit.ts',
-        from: "const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)",
-        to: 'const dropped = others.slice(0, 0)',
+        from: "const events = droppedRecords(alarm, others, 'cancelled', context.now)",
+        to: "const events = droppedRecords(alarm, [], 'cancelled', context.now)",
       },
     ],
   },
@@ -150,7 +150,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/edit.ts',
-        from: "...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),",
+        from: "...droppedRecords(alarm, resting, 'rescheduled', context.now),",
         to: '',
       },
     ],
@@ -332,7 +332,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['phantom'],
     edits: [
       {
-        file: 'src/alarm/model/build.ts',
+        file: 'src/alarm/model/alarm.ts',
         from: '  return record\n',
         to: '  record.idempotencyKey = null\n  return record\n',
       },

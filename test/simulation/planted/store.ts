@@ -57,8 +57,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'const sentAt = clock.monotonic()\n    const result = await this.#send(process, pools, context)\n',
-        to: 'const wall = clock.now()\n    const sentAt = clock.monotonic()\n    const result = await this.#send(process, pools, context)\n',
+        from: 'const sentAt = clock.monotonic()\n    const result = await this.#send(pools, context)\n',
+        to: 'const wall = clock.now()\n    const sentAt = clock.monotonic()\n    const result = await this.#send(pools, context)\n',
       },
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -66,7 +66,7 @@ export const STORE_BUGS: readonly Bug[] = [
         to: 'const until = wall + leaseMs',
       },
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'return this.#host.monotonic()',
         to: 'return this.#host.now()',
       },
@@ -121,7 +121,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return Math.floor(at + this.#offsetAt(at)) + 30',
       },
@@ -132,7 +132,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late', 'lost'],
     edits: [
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },
@@ -143,7 +143,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'const low = databaseNow - answeredAt',
         to: 'const low = databaseNow - (sentAt + answeredAt) / 2',
       },
@@ -154,7 +154,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late'],
     edits: [
       {
-        file: 'src/stores/sharded/database-clock.ts',
+        file: 'src/stores/sharded/clock.ts',
         from: 'return this.#offset - Math.max(0, at - this.#sampledAt) * DRIFT',
         to: 'return this.#offset - Math.min(0, at - this.#sampledAt) * DRIFT',
       },

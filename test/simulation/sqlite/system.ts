@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { utimesSync } from 'node:fs'
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite'
-import type { System } from '../../../src/stores/sqlite/connection/system.ts'
+import type { System } from '../../../src/stores/sqlite/connection/connection.ts'
 import type { Clock } from '../../../src/time/index.ts'
 import type { SimulatedProcess } from '../process.ts'
 import { TURN_MS } from '../process-clock.ts'

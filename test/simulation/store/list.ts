@@ -8,8 +8,8 @@ import {
   type Page,
   PageLimit,
   type Stats,
+  type StoredSnapshot,
 } from '../../../src/stores/index.ts'
-import type { StoredSnapshot } from '../../../src/stores/postgres/rows/snapshots.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'

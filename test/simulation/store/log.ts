@@ -1,6 +1,5 @@
 import { type Scope, type Serial, serialOf, utf8Length } from '../../../src/alarm/index.ts'
 import {
-  eventOf,
   LOG_BYTES_MAX,
   type LogEvent,
   PageLimit,
@@ -57,9 +56,10 @@ export function newestEvents(database: SimulatedDatabase, alarm: Serial, limit: 
 }
 
 function read({ tables }: SimulatedDatabase, seq: Serial): LogEvent {
-  const { alarm, ...row } = tables.events.get(seq)!
+  const { alarm, occurrence, ...row } = tables.events.get(seq)!
   const about = alarm === null ? undefined : tables.alarms.get(alarm)
-  return eventOf({ ...row, alarm_id: about?.id ?? null, key: about?.key ?? null })
+  const occurrenceId = about === undefined || occurrence === null ? null : `${about.id}-${occurrence}`
+  return { ...row, alarmId: about?.id ?? null, occurrenceId, key: about?.key ?? null }
 }
 
 /** The newest position in the log. */
@@ -71,18 +71,8 @@ export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined 
 /** Appends an event that a user recorded. */
 export function appendEvent(database: SimulatedDatabase, scope: Scope, event: UserEvent): LogEvent {
   const seq = database.next('events')
-  const { correlationId, ...rest } = event
   const { tenant, owner } = scope
-  const none = { alarm: null, occurrence: null }
-  const row = {
-    ...rest,
-    ...none,
-    seq,
-    tenant,
-    owner,
-    origin: 'caught',
-    correlation_id: correlationId,
-  } as const
+  const row = { ...event, seq, tenant, owner, origin: 'caught', alarm: null, occurrence: null } as const
   database.tables.events.put(seq, row)
   return read(database, seq)
 }

@@ -1,5 +1,6 @@
 import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
+  AlarmName,
   CountOption,
   Document,
   EditedCalendar,
@@ -11,7 +12,6 @@ import type {
   StoredStory,
   StoreReads,
 } from '../../../src/stores/index.ts'
-import type { AlarmName } from '../../../src/stores/postgres/rows/snapshots.ts'
 import { ShardedStore } from '../../../src/stores/sharded/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { allCalendars, unreviewed } from './calendars.ts'

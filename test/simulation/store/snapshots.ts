@@ -1,6 +1,5 @@
 import { calendarNames, type Scope, type Serial, type Timer } from '../../../src/alarm/index.ts'
-import type { StoredAlarm } from '../../../src/stores/index.ts'
-import type { AlarmName, StoredSnapshot } from '../../../src/stores/postgres/rows/snapshots.ts'
+import type { AlarmName, StoredAlarm, StoredSnapshot } from '../../../src/stores/index.ts'
 import { calendarNamed } from './calendars.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'

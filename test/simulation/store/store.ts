@@ -106,7 +106,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const settled = await this.#write('settle', context, (batch) =>
       settleAll(batch, settlements, acknowledged),
     )
-    this.protocol.acknowledged(acknowledged)
+    this.protocol.claims.acknowledged(acknowledged)
     return settled
   }
 

@@ -1,5 +1,5 @@
 import type { Outcome, Scope, Serial, Timer } from '../../../src/alarm/index.ts'
-import type { Document, EventRow, InboxWake, StoredAlarm } from '../../../src/stores/index.ts'
+import type { Document, InboxWake, LogEvent, StoredAlarm } from '../../../src/stores/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import type { Journal } from './journal.ts'
 import { OrderedIndex } from './ordered-index.ts'
@@ -47,7 +47,10 @@ export interface CalendarRow {
 export type InboxRow = InboxWake & { readonly seq: Serial; readonly claimedUntil: number }
 
 /** A row of the log. Its alarm's id and key are looked up on reading. */
-export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: Serial | null }
+export type LoggedRow = Omit<LogEvent, 'alarmId' | 'occurrenceId' | 'key'> & {
+  readonly alarm: Serial | null
+  readonly occurrence: string | null
+}
 
 /** A name that is unique within an owner. */
 export function scopedName({ tenant, owner }: Scope, name = ''): string {

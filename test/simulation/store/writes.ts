@@ -5,11 +5,11 @@ import {
   eventJson,
   type NewTimer,
   NO_CALENDARS,
+  NO_OUTCOME,
   type Outcome,
   type Serial,
   type Timer,
 } from '../../../src/alarm/index.ts'
-import { NO_OUTCOME } from '../../../src/alarm/model/outcome.ts'
 import { WakefulError } from '../../../src/error.ts'
 import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
 import type { ChangeWrites } from '../../../src/stores/postgres/rows/apply.ts'
@@ -128,7 +128,7 @@ export class Writes implements ChangeWrites {
     const { type, origin, occurrence, at } = event
     const seq = this.#database.next('events')
     const data = eventJson(event)
-    const about = { alarm: own, occurrence, subject, correlation_id: correlationId }
+    const about = { alarm: own, occurrence, subject, correlationId }
     this.#database.tables.events.put(seq, {
       seq,
       id: context.newId(),

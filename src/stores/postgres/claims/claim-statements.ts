@@ -8,14 +8,12 @@ import type {
   Peeked,
   ScannedTimer,
 } from '../../sharded/index.ts'
-import { type Database, isBroken, isLockTimeout, isStoreError } from '../connection/index.ts'
-import type { WriteBatch } from '../rows/index.ts'
+import { type Database, isBroken, isLockTimeout, isStoreError, properties } from '../connection/index.ts'
+import type { Write } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { claimDue } from './claim.ts'
 import { scannedTimer } from './due.ts'
 import { FairScans } from './fair-scan.ts'
-
-type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 /** How long a claim waits for a shard that an edit has locked. */
 const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
@@ -35,11 +33,9 @@ export class PostgresClaimStatements implements ClaimStatements {
   }
 
   async peek(leases: readonly Lease[], bounds: LowerBounds): Promise<readonly Peeked[]> {
-    const shards = leases.map(({ shard }) => shard)
-    const epochs = leases.map(({ epoch }) => epoch)
-    const [wakeAts, ids] = bounds.lowerBounds(shards)
-    const { session } = this.#database
-    const rows = await session.rows(sql.peekShards, shards, epochs, wakeAts, ids, leases[0]!.holder)
+    const lowerBounds = bounds.lowerBounds(leases.map(({ shard }) => shard))
+    const values = [...properties(leases, 'shard', 'epoch'), ...lowerBounds, leases[0]!.holder]
+    const rows = await this.#database.session.rows(sql.peekShards, ...values)
     return rows.map((row) => ({
       shard: row[0] as number,
       next: row[3] === null ? null : scannedTimer(row),

@@ -14,10 +14,11 @@ import {
   type Values,
 } from '../../index.ts'
 import type { ClaimResult, ClaimWork, NextWakes } from '../../sharded/index.ts'
-import { isStoreError, type Session } from '../connection/index.ts'
+import { properties, type Session } from '../connection/index.ts'
 import {
   apply,
   type Damaged,
+  inSavepoint,
   quarantine,
   readSnapshots,
   type WriteBatch,
@@ -59,7 +60,7 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
     more: due.more || cutShort || hasPassed,
     passedLocked,
     next,
-    written: batch.writes.wakes,
+    written: batch.wakes,
     scanned: scannedTimers(due),
   }
 }
@@ -84,11 +85,7 @@ interface Own {
 }
 
 async function lockOwn(session: Session, { leases, passesOver }: ClaimWork): Promise<Own> {
-  const named = [
-    leases.map(({ shard }) => shard),
-    leases.map(({ epoch }) => epoch),
-    leases[0]!.holder,
-  ] as const
+  const named = [...properties(leases, 'shard', 'epoch'), leases[0]!.holder]
   const text = passesOver ? sql.lockFreeOwnShards : sql.lockOwnShards
   const shards = new Set((await session.rows(text, ...named)).map(([shard]) => shard as number))
   const missing = leases.filter(({ shard }) => !shards.has(shard))
@@ -114,6 +111,8 @@ interface Triaged {
   readonly hasPassed: boolean
 }
 
+const NOTHING: Triaged = { ready: [], cutShort: false, hasPassed: false }
+
 /** Decides each row. A row that cannot be decided is quarantined, and the rest go on. */
 async function decideAll(batch: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const ready: Ready[] = []
@@ -130,9 +129,10 @@ async function decideAll(batch: WriteBatch, rows: readonly Values[], work: Claim
       ;(isFirst ? now : later).push(row)
       met.add(alarmSeqOf(row))
     }
+    const decide = () => decideRound(batch, now, work, work.oneByOne ? 0 : looked)
     const round = work.oneByOne
-      ? await roundOneByOne(batch, now, work)
-      : await decideRound(batch, now, work, looked)
+      ? ((await inSavepoint(batch, now, work.request.context, decide)) ?? NOTHING)
+      : await decide()
     ready.push(...round.ready)
     looked += now.length
     hasPassed ||= round.hasPassed
@@ -145,32 +145,6 @@ async function decideAll(batch: WriteBatch, rows: readonly Values[], work: Claim
     left = later.filter((row) => again.get(row[ID])?.[VERSION] === row[VERSION])
   }
   return { ready, cutShort: false, hasPassed }
-}
-
-/** Decides one row in a savepoint; if it cannot be written, only it is rolled back and quarantined. */
-async function roundOneByOne(batch: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
-  const { session } = batch
-  await session.plain('SAVEPOINT one_by_one')
-  try {
-    const round = await decideRound(batch, rows, work, 0)
-    await batch.flush()
-    await session.acknowledged()
-    batch.accept()
-    await session.plain('RELEASE one_by_one')
-    return round
-  } catch (failed) {
-    const thrown = session.cause(failed)
-    if (isStoreError(thrown)) throw thrown
-    await session.rollbackTo('one_by_one')
-    batch.clear()
-    await quarantine(
-      batch,
-      rows.map((row) => ({ row, reason: errorText(thrown) })),
-      work.request.context,
-    )
-    await session.plain('RELEASE one_by_one')
-    return { ready: [], cutShort: false, hasPassed: false }
-  }
 }
 
 async function decideRound(
@@ -286,7 +260,7 @@ function execute(
   request: ClaimRequest,
   round: Round,
 ): void {
-  if (decision.change !== undefined) apply(batch.writes, alarm, timers, decision.change, request.context)
+  if (decision.change !== undefined) apply(batch, alarm, timers, decision.change, request.context)
   if (decision.kind === 'fire') round.ready.push({ alarm, timer: decision.timer })
   if (decision.kind === 'pass') round.hasPassed = true
 }

@@ -59,7 +59,7 @@ export const FAIR_QUERIES = {
    * The newest due rows of these shards, and the next ones: an avoided tenant has a backlog, and the timers of others
    * come due behind it. So they are found at once, however many owners there are.
    */
-  nearest: `SELECT t.tenant, t.owner, t.id, t.version, s.shard, t.wake_at FROM unnest($1::int[]) AS s (shard) CROSS JOIN LATERAL (
+  nearest: `SELECT t.tenant, t.owner, 0::bigint, t.id, t.version, s.shard, t.wake_at FROM unnest($1::int[]) AS s (shard) CROSS JOIN LATERAL (
       (SELECT tenant, owner, id, version, wake_at FROM wakeful.timers WHERE shard = s.shard AND wake_at <= $2::bigint
         ORDER BY wake_at DESC, id DESC LIMIT ${NEWEST_MAX})
       UNION ALL
@@ -70,14 +70,8 @@ export const FAIR_QUERIES = {
 } as const
 
 type PendingValues = [
-  tenant: string,
-  owner: string,
-  n: number,
-  id: Serial | null,
-  version: number,
-  shard: number,
-  wakeAt: number,
-]
+  tenant: string, owner: string, n: number, id: Serial | null, version: number, shard: number, wakeAt: number,
+] // biome-ignore format: a list
 
 interface Found extends Scope {
   readonly id: Serial
@@ -138,14 +132,12 @@ export class FairScans {
 /** Free rows near the current time in the due index. */
 async function nearest(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<Found[]> {
   const shards = leases.map(({ shard }) => shard)
-  const rows = (await session.rows(FAIR_QUERIES.nearest, shards, request.context.now)) as NearValues[]
+  const rows = (await session.rows(FAIR_QUERIES.nearest, shards, request.context.now)) as PendingValues[]
   return rows
-    .map(([tenant, owner, id, version, shard, wakeAt]) => ({ tenant, owner, id, version, shard, wakeAt }))
+    .flatMap(foundOf)
     .filter((each) => isFree(each, request))
     .sort((a, b) => a.wakeAt - b.wakeAt)
 }
-
-type NearValues = [tenant: string, owner: string, id: Serial, version: number, shard: number, wakeAt: number]
 
 function isFree(found: Found, { inFlight, avoid, avoidOwners }: ClaimRequest): boolean {
   if (inFlight.has(found.id, found.version) || avoid!.has(found.tenant)) return false

@@ -1,5 +1,5 @@
 export { PostgresClaimStatements } from './claim-statements.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
 export { LostLeases, type Outcomes, recoverInFlight, settleOneByOne, settleTogether } from './settle.ts'
-export { transact } from './transactional-settle.ts'
+export { handlerName, transact } from './transactional-settle.ts'
 export { pausedTargets, releaseWaiting, WAITING_QUERIES } from './waiting.ts'

@@ -7,7 +7,6 @@ import {
   settle,
   type Timer,
 } from '../../../alarm/index.ts'
-import { errorText } from '../../../error.ts'
 import {
   alarmSeqOf,
   type InFlightBatch,
@@ -19,15 +18,14 @@ import {
   timerOf,
   type Values,
 } from '../../index.ts'
-import { isStoreError } from '../connection/index.ts'
+import { columns, properties } from '../connection/index.ts'
 import {
   apply,
   applyRest,
   batchTimers,
-  columns,
   inFlightIn,
+  inSavepoint,
   positionValues,
-  quarantine,
   readSnapshots,
   type WriteBatch,
   withCalendars,
@@ -80,7 +78,7 @@ export async function settleTogether(
     const { alarm, timer, delivery } = settlement
     // Once per timer: a batch may have an outcome twice, or together with that of the next attempt.
     if (change !== null && written.get(timer.id) === timer.version && written.delete(timer.id))
-      applyRest(batch.writes, alarm as StoredAlarm, change, context)
+      applyRest(batch, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
   const stale = await settleWithOthers(batch, slow, context)
@@ -115,12 +113,8 @@ export async function settleOneByOne(batch: WriteBatch, outcomes: Outcomes): Pro
   return { lost, stale }
 }
 
-function removeSettledBatches(batch: WriteBatch, batches: readonly InFlightBatch[]): void {
-  if (batches.length > 0)
-    batch.session.send(
-      sql.removeInFlightBatches,
-      batches.map(({ id }) => id),
-    )
+function removeSettledBatches({ session }: WriteBatch, batches: readonly InFlightBatch[]): void {
+  if (batches.length > 0) session.send(sql.removeInFlightBatches, ...properties(batches, 'id'))
 }
 
 /** Writes the outcome of one timer in a savepoint; if that fails, it is rolled back and the row is quarantined. */
@@ -130,24 +124,10 @@ async function settleInSavepoint(
   delivery: DeliveryOutcome,
   context: Context,
 ): Promise<void> {
-  const { session } = batch
-  await session.plain('SAVEPOINT apart')
-  try {
+  await inSavepoint(batch, [row], context, async () => {
     const { id, version } = timerOf(row)
     await settleWithOthers(batch, [{ id, version, delivery }], context)
-    await batch.flush()
-    await session.acknowledged()
-    batch.accept()
-  } catch (failed) {
-    const thrown = session.cause(failed)
-    if (isStoreError(thrown)) throw thrown
-    await session.rollbackTo('apart')
-    batch.clear()
-    await quarantine(batch, [{ row, reason: errorText(thrown) }], context)
-    await batch.flush()
-    await session.acknowledged()
-  }
-  await session.plain('RELEASE apart')
+  })
 }
 
 /** Locks the shards of these outcomes; returns the leases that are lost. */
@@ -155,11 +135,7 @@ async function lostLeases(batch: WriteBatch, settlements: readonly Settlement[])
   const leases = [...new Set(settlements.map(({ lease }) => lease))]
   if (leases.length === 0) return []
   const unique = [...new Map(leases.map((lease) => [`${lease.shard}:${lease.epoch}`, lease])).values()]
-  const rows = await batch.session.rows(
-    sql.shareShards,
-    unique.map(({ shard }) => shard),
-    unique.map(({ epoch }) => epoch),
-  )
+  const rows = await batch.session.rows(sql.shareShards, ...properties(unique, 'shard', 'epoch'))
   const own = new Map(rows.map(([shard, epoch]) => [shard, epoch]))
   return leases.filter(({ shard, epoch }) => own.get(shard) !== epoch)
 }
@@ -185,7 +161,7 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
     const move = change?.update?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
       const next = { ...timer, ...move }
-      batch.writes.wake(next.shard, next.wakeAt)
+      batch.wake(next.shard, next.wakeAt)
       moved.push([timer.id, timer.version, ...positionValues(next)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }
@@ -256,9 +232,9 @@ function settleLocked(
 ): void {
   const change = settle({ alarm, timer, others }, delivery, context)
   if (change === null) return
-  apply(batch.writes, alarm, others, change, context)
+  apply(batch, alarm, others, change, context)
   // If the target changed during the delivery, the remaining timers move to its shard now.
-  if (timer.edited) batch.writes.retarget(alarm, others)
+  if (timer.edited) batch.retarget(alarm, others)
 }
 
 /**

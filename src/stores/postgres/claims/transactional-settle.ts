@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { Context } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import type { Lease, Settlement, SettleResult } from '../../index.ts'
-import { commit, type Database, handlerName, IDLE_IN_TRANSACTION_MS } from '../connection/index.ts'
+import { commit, type Database, IDLE_IN_TRANSACTION_MS } from '../connection/index.ts'
 import { type StoreContext, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { LostLeases, settleTogether } from './settle.ts'
@@ -12,20 +13,15 @@ import { LostLeases, settleTogether } from './settle.ts'
  */
 const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; SET LOCAL application_name TO DEFAULT`
 
-/** What a handler's transaction needs from its store. */
-export interface TransactPorts {
-  readonly database: Database
-  readonly storeContext: StoreContext
-  /** Called with the batch that was written, or may have been. */
-  readonly note: (batch: WriteBatch) => void
-}
-
 /**
  * Runs a handler in its own transaction, which commits together with the settlement. The shard is locked only by the
- * settle at the end, so that a long handler blocks nothing.
+ * settle at the end, so that a long handler blocks nothing. `onWritten` is called with the batch that was
+ * written, or may have been.
  */
 export function transact(
-  { database, storeContext, note }: TransactPorts,
+  database: Database,
+  storeContext: StoreContext,
+  onWritten: (batch: WriteBatch) => void,
   lease: Lease,
   work: (tx: unknown) => Promise<Settlement>,
   context: () => Context,
@@ -58,8 +54,13 @@ export function transact(
       await commit(session)
     } finally {
       // Also if the answer is lost: the commit may have happened.
-      note(batch)
+      onWritten(batch)
     }
     return settled
   })
+}
+
+/** The application name of a process's handler transactions: a takeover ends them by it. */
+export function handlerName(owner: string): string {
+  return `wakeful handler ${createHash('sha1').update(owner).digest('hex').slice(0, 16)}`
 }

@@ -1,5 +1,5 @@
 import type { Lease, WaitingFilter } from '../../index.ts'
-import type { Session } from '../connection/index.ts'
+import { properties, type Session } from '../connection/index.ts'
 
 /** The statements about timers that wait for a handler, or are paused by an operator. */
 export const WAITING_QUERIES = {
@@ -44,8 +44,7 @@ export function releaseWaiting(
   limit: number,
 ): Promise<number> {
   const [query, name] = releaseQuery(which)
-  const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
-  return session.run(query, shards, epochs, name, now, limit)
+  return session.run(query, ...properties(leases, 'shard', 'epoch'), name, now, limit)
 }
 
 function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {

@@ -2,7 +2,6 @@ import pg from 'pg'
 import { WakefulError } from '../../../error.ts'
 import { realTimers, type Timers } from '../../sharded/index.ts'
 import { addressOf, hasPooler } from './address.ts'
-import { endAll, hangUp } from './disconnect.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'
 import { Dialect, type Querying, Session } from './session.ts'
 
@@ -31,6 +30,8 @@ const STATEMENT_TIMEOUT_MS = 10_000
 /** The server ends a statement in time; without an answer by then, the connection is half open. */
 const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
+/** Without an answer to the goodbye by then, the connection is half open. */
+const GOODBYE_MS = 1_000
 /** A process that stops within a transaction must not keep its locks: a takeover waits for them. */
 export const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
@@ -270,4 +271,27 @@ async function rolledBack(session: Session): Promise<boolean> {
 
 function nameOf(url: URL): string {
   return `${url.host}${url.pathname}`
+}
+
+/** Closes a connection without a goodbye: a half-open one would wait until the network gives up. */
+export function hangUp(client: pg.Client | pg.PoolClient): void {
+  const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
+  connection?.stream?.destroy()
+}
+
+/** Waits for connections to end, and closes those that the server has not answered in time. */
+export async function endAll(
+  timers: Timers,
+  goodbye: Promise<unknown>,
+  open: () => Iterable<pg.Client>,
+): Promise<void> {
+  let cancel = () => {}
+  const late = new Promise<void>((resolve) => {
+    cancel = timers.later(GOODBYE_MS, () => {
+      for (const client of open()) hangUp(client)
+      resolve()
+    })
+  })
+  await Promise.race([goodbye, late])
+  cancel()
 }

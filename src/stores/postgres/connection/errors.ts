@@ -16,36 +16,24 @@ export function isBroken(thrown: unknown): boolean {
   return code !== null && (/^E[A-Z]{4}/.test(code) || /^(?:08|57P0)/.test(code))
 }
 
+function hasCode(...codes: readonly string[]): (thrown: unknown) => boolean {
+  return (thrown) => codes.includes(codeOf(thrown) ?? '')
+}
+
 /** Whether a statement was refused only because an earlier one in its transaction failed. */
-export function isAborted(thrown: unknown): boolean {
-  return codeOf(thrown) === '25P02'
-}
-
+export const isAborted = hasCode('25P02')
 /** Whether two transactions conflicted, so that a retry may succeed. */
-export function isContention(thrown: unknown): boolean {
-  const code = codeOf(thrown)
-  return code === '40P01' || code === '40001'
-}
+export const isContention = hasCode('40P01', '40001')
+/** Whether a lock was not acquired in time. */
+export const isLockTimeout = hasCode('55P03')
+/** Whether a table exists already, or is not the expected one. */
+export const isForeignTable = hasCode('42P07', '42703')
+/** Whether a unique index refused a row. */
+export const isDuplicate = hasCode('23505')
 
-/** The same error, raised by the store itself. */
+/** An error like that of a conflict, raised by the store itself. */
 export function contention(reason: string): Error {
   return Object.assign(new Error(reason), { code: '40001' })
-}
-
-/** Whether a lock was not acquired in time. */
-export function isLockTimeout(thrown: unknown): boolean {
-  return codeOf(thrown) === '55P03'
-}
-
-/** Whether a table exists already, or is not the expected one. */
-export function isForeignTable(thrown: unknown): boolean {
-  const code = codeOf(thrown)
-  return code === '42P07' || code === '42703'
-}
-
-/** Whether a unique index refused a row. */
-export function isDuplicate(thrown: unknown): boolean {
-  return codeOf(thrown) === '23505'
 }
 
 /**

@@ -4,9 +4,10 @@ export {
   commit,
   Database,
   type DatabaseOptions,
+  endAll,
+  hangUp,
   IDLE_IN_TRANSACTION_MS,
 } from './database.ts'
-export { endAll, hangUp } from './disconnect.ts'
 export {
   contention,
   isBroken,
@@ -16,5 +17,4 @@ export {
   isLockTimeout,
   isStoreError,
 } from './errors.ts'
-export { handlerName } from './handler-name.ts'
-export { type Bindable, Dialect, type Querying, Session } from './session.ts'
+export { type Bindable, columns, Dialect, properties, type Querying, Session } from './session.ts'

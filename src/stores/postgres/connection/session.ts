@@ -8,6 +8,19 @@ import { isAborted } from './errors.ts'
 export type Bindable = Scalar | readonly Scalar[]
 type Scalar = string | Serial | null
 
+/** Rows as one array per column; there is at least one row. */
+export function columns(rows: readonly (readonly Scalar[])[]): Bindable[] {
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]!))
+}
+
+/** Some properties of objects, as one array per property. */
+export function properties<K extends string>(
+  objects: readonly Readonly<Record<K, Scalar>>[],
+  ...names: readonly K[]
+): Bindable[] {
+  return names.map((name) => objects.map((each) => each[name]))
+}
+
 /** The part of a `pg` client that a session needs; a user's client has it too. */
 export interface Querying {
   /** Whether it sends statements without waiting for earlier answers. */

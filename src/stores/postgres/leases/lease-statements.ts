@@ -7,50 +7,42 @@ import {
   type OtherProcess,
   SHARDS_NOTICE,
 } from '../../sharded/index.ts'
-import { recoverInFlight } from '../claims/index.ts'
-import { handlerName, type Session } from '../connection/index.ts'
-import type { ShardMap, WriteBatch } from '../rows/index.ts'
+import { handlerName, recoverInFlight } from '../claims/index.ts'
+import { properties, type Session } from '../connection/index.ts'
+import type { StoreContext, Write, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-
-/** What the statements need from their store. */
-export interface LeaseStatementPorts {
-  readonly session: Session
-  readonly shards: ShardMap
-  readonly channel: string
-  /** The time to bind where the database's clock is not the authority; else null. */
-  readonly moment: () => number | null
-  readonly write: <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
-}
 
 /** The statements of the lease protocol, in SQL. */
 export class PostgresLeaseStatements implements LeaseStatements {
-  readonly #ports: LeaseStatementPorts
+  readonly #session: Session
+  readonly #context: StoreContext
+  readonly #write: Write
 
-  constructor(ports: LeaseStatementPorts) {
-    this.#ports = ports
+  constructor(session: Session, context: StoreContext, write: Write) {
+    this.#session = session
+    this.#context = context
+    this.#write = write
   }
 
   servePools(pools: readonly string[]): Promise<void> {
-    return this.#ports.shards.serve(pools)
+    return this.#context.shards.serve(pools)
   }
 
   async shardsOf(process: string): Promise<readonly LeasedShard[]> {
-    const rows = (await this.#ports.session.rows(sql.shardsOfProcess, process)) as [number, number, string][]
+    const rows = (await this.#session.rows(sql.shardsOfProcess, process)) as [number, number, string][]
     return rows.map(([shard, epoch, pool]) => ({ shard, epoch, pool }))
   }
 
   leaseTransaction<T>(work: (transaction: LeaseTransaction) => Promise<T>): Promise<T> {
-    return this.#ports.write((batch) => work(new Transaction(batch, this.#ports)))
+    return this.#write((batch) => work(new Transaction(batch)))
   }
 }
 
 class Transaction implements LeaseTransaction {
   readonly #batch: WriteBatch
-  readonly #ports: LeaseStatementPorts
 
-  constructor(batch: WriteBatch, ports: LeaseStatementPorts) {
+  constructor(batch: WriteBatch) {
     this.#batch = batch
-    this.#ports = ports
   }
 
   async lockProcess(process: string): Promise<boolean> {
@@ -62,13 +54,9 @@ class Transaction implements LeaseTransaction {
     silent: readonly OtherProcess[],
     ignoresLeases: boolean,
   ): Promise<readonly string[]> {
-    const rows = await this.#batch.session.rows(
-      sql.removeDeadProcesses,
-      process,
-      ignoresLeases ? 0 : this.#ports.moment(),
-      silent.map((other) => other.process),
-      silent.map(({ heartbeats }) => heartbeats),
-    )
+    const moment = ignoresLeases ? 0 : this.#batch.moment()
+    const others = properties(silent, 'process', 'heartbeats')
+    const rows = await this.#batch.session.rows(sql.markDeadProcesses, process, moment, ...others)
     return rows.map(([name]) => name as string)
   }
 
@@ -95,30 +83,22 @@ class Transaction implements LeaseTransaction {
   /** Two statements: what is in flight must be read after the shards are locked. */
   async giveUpIdle(process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
     const { session } = this.#batch
-    const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
-    const idle = await session.rows(sql.lockIdleShards, shards, epochs, process)
-    const released = await session.rows(
-      sql.giveUpShards,
-      idle.map(([shard]) => shard as number),
-      count,
-    )
+    const idle = await session.rows(sql.lockFreeOwnShards, ...properties(leases, 'shard', 'epoch'), process)
+    const shards = idle.map(([shard]) => shard as number)
+    const released = await session.rows(sql.giveUpShards, shards, count)
     return new Set(released.map(([shard]) => shard as number))
   }
 
   async release(processes: readonly string[], leases: readonly Lease[]): Promise<void> {
     const { session } = this.#batch
-    session.send(
-      sql.releaseShards,
-      leases.map(({ shard }) => shard),
-      leases.map(({ epoch }) => epoch),
-    )
+    session.send(sql.releaseShards, ...properties(leases, 'shard', 'epoch'))
     for (const process of processes) {
       session.send(sql.leavePools, process)
-      session.send(sql.leaveStore, process)
+      session.send(sql.deleteProcesses, [process])
     }
   }
 
   notifyFreeShards(): void {
-    this.#batch.session.send(sql.notify, this.#ports.channel, SHARDS_NOTICE)
+    this.#batch.notify(SHARDS_NOTICE)
   }
 }

@@ -6,51 +6,53 @@ import type {
   ListenCallbacks,
   ListenConnection,
   ListenStatements,
+  Timers,
 } from '../../sharded/index.ts'
 import { type Database, endAll, hangUp, isBroken, type Querying, Session } from '../connection/index.ts'
+import type { StoreContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** What listening needs from its store. */
-export interface ListeningPorts {
-  readonly database: Database
-  readonly channel: string
-  /** An answer that takes longer means that the connection is half open. */
-  readonly answerMsMax: () => number
-  /** The time to bind where the database's clock is not the authority; else null. */
-  readonly moment: () => number | null
-}
-
-/** LISTEN, and the heartbeat. */
+/** LISTEN, and the heartbeat. An answer that takes longer than `answerMsMax` means that the connection is half open. */
 export class PostgresListening implements ListenStatements {
   readonly isBroken = isBroken
-  readonly #ports: ListeningPorts
+  readonly #database: Database
+  readonly #context: StoreContext
+  readonly #answerMsMax: () => number
 
-  constructor(ports: ListeningPorts) {
-    this.#ports = ports
+  constructor(database: Database, context: StoreContext, answerMsMax: () => number) {
+    this.#database = database
+    this.#context = context
+    this.#answerMsMax = answerMsMax
   }
 
   get canListen(): boolean {
-    return !this.#ports.database.isPooled
+    return !this.#database.isPooled
   }
 
   listenConnection(callbacks: ListenCallbacks): ListenConnection {
-    return new Connection(this.#ports, callbacks)
+    return new Connection(this.#database, this.#context, this.#answerMsMax(), callbacks)
   }
 
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
-    return heartbeat(this.#ports.database.session, request, this.#ports.moment())
+    return heartbeat(this.#database.session, request, this.#context.moment())
   }
 }
 
 class Connection implements ListenConnection {
-  readonly #ports: ListeningPorts
+  readonly #timers: Timers
+  readonly #context: StoreContext
   readonly #client: pg.Client
   readonly #session: Session
 
-  constructor(ports: ListeningPorts, { onNotice, onLost }: ListenCallbacks) {
-    const { database, answerMsMax } = ports
-    this.#ports = ports
-    this.#client = database.dedicated(answerMsMax())
+  constructor(
+    database: Database,
+    context: StoreContext,
+    answerMsMax: number,
+    { onNotice, onLost }: ListenCallbacks,
+  ) {
+    this.#timers = database.timers
+    this.#context = context
+    this.#client = database.dedicated(answerMsMax)
     this.#client.on('error', onLost)
     this.#client.on('end', onLost)
     this.#client.on('notification', ({ payload }) => onNotice(payload ?? ''))
@@ -59,19 +61,16 @@ class Connection implements ListenConnection {
 
   async listen(): Promise<void> {
     await this.#client.connect()
-    await this.#client.query(`LISTEN "${this.#ports.channel}"`)
+    await this.#client.query(`LISTEN "${this.#context.channel}"`)
   }
 
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
-    return heartbeat(this.#session, request, this.#ports.moment())
+    return heartbeat(this.#session, request, this.#context.moment())
   }
 
   close(): Promise<void> {
-    return endAll(
-      this.#ports.database.timers,
-      this.#client.end().catch(() => {}),
-      () => [this.#client],
-    )
+    const goodbye = this.#client.end().catch(() => {})
+    return endAll(this.#timers, goodbye, () => [this.#client])
   }
 
   drop(): void {

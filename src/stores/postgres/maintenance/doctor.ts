@@ -6,8 +6,8 @@ import {
   figuresCheck,
   formatCount,
   formatRounded,
-  lagCheck,
   outdatedAdvice,
+  poolChecks,
   type ShardState,
 } from '../../index.ts'
 import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
@@ -182,7 +182,9 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
   return [
     skew,
     ownersCheck(owners.length, ended, now, shards.every(isOwned)),
-    ...[...pools].flatMap(([pool, own]) => poolChecks(pool, own, now)),
+    ...[...pools].flatMap(([pool, own]) =>
+      poolChecks(pool, own, now, (holders, free) => servedBy(own.length, holders, free)),
+    ),
   ]
 }
 
@@ -216,29 +218,10 @@ function ownersCheck(
   )
 }
 
-function poolChecks(pool: string, shards: readonly ShardState[], now: number): Check[] {
-  const pending = shards.reduce((sum, shard) => sum + shard.pending, 0)
-  const orphans = shards.filter(({ holder: owner }) => owner === null)
-  const orphaned = orphans.reduce((sum, shard) => sum + shard.pending, 0)
-  const owners = new Set(shards.flatMap(({ holder: owner }) => owner ?? []))
-  const wakes = shards.flatMap(({ nextWakeAt }) => nextWakeAt ?? [])
-  const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
-  const unowned =
-    pending > 0
-      ? `no process serves it, ${formatCount(pending)} pending`
-      : 'no process serves it, and nothing is pending'
-  const free = orphans.length === 0 ? '' : `, ${orphans.length} have no owner (${orphaned} pending)`
-  return [
-    check(
-      `pool ${pool}`,
-      orphaned === 0,
-      owners.size === 0
-        ? unowned
-        : `${shards.length} shards, served by ${formatCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
-      `start a process that serves pool ${pool}`,
-    ),
-    lagCheck(pool, lagMs, pending),
-  ]
+function servedBy(all: number, holders: readonly string[], free: readonly ShardState[]): string {
+  const pending = free.reduce((sum, shard) => sum + shard.pending, 0)
+  const rest = free.length === 0 ? '' : `, ${free.length} have no owner (${pending} pending)`
+  return `${all} shards, served by ${formatCount(holders.length)} process${holders.length === 1 ? '' : 'es'}${rest}`
 }
 
 async function figures(session: Session): Promise<Check[]> {

@@ -1,4 +1,4 @@
-import type { Document, NewDocument, Values } from '../../index.ts'
+import { type Document, documentOf, type NewDocument, type Values } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
 const COLUMNS = 'kind, name, tenant, value, version, updated_at'
@@ -22,26 +22,6 @@ export const DOCUMENT_QUERIES = {
   all: `SELECT ${COLUMNS} FROM wakeful.documents ORDER BY kind COLLATE "C", name`,
 } as const
 
-/** Reads a document; null if there is none. */
-export async function documentNamed(session: Session, kind: string, name: string): Promise<Document | null> {
-  return documentOrNull(await session.row(DOCUMENT_QUERIES.named, kind, name))
-}
-
-/** Reads documents of a kind by name, of one tenant or of all. */
-export async function listDocuments(
-  session: Session,
-  kind: string,
-  tenant: string | null,
-  after: string,
-  limit: number,
-): Promise<Document[]> {
-  const rows =
-    tenant === null
-      ? await session.rows(DOCUMENT_QUERIES.list, kind, after, limit)
-      : await session.rows(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
-  return rows.map(documentOf)
-}
-
 /**
  * Writes a document if the stored one has the expected version; otherwise returns null. One statement each, so that
  * it is atomic.
@@ -53,24 +33,12 @@ export async function putDocument(
   expected?: number,
 ): Promise<Document | null> {
   const values = [kind, name, tenant, value, now] as const
-  if (expected === undefined) return documentOrNull(await session.row(DOCUMENT_QUERIES.put, ...values))
-  if (expected === 0) return documentOrNull(await session.row(DOCUMENT_QUERIES.create, ...values))
-  return documentOrNull(await session.row(DOCUMENT_QUERIES.replace, ...values, expected))
+  if (expected === undefined) return documentIn(await session.row(DOCUMENT_QUERIES.put, ...values))
+  if (expected === 0) return documentIn(await session.row(DOCUMENT_QUERIES.create, ...values))
+  return documentIn(await session.row(DOCUMENT_QUERIES.replace, ...values, expected))
 }
 
-/** The document of a row. */
-export function documentOf(row: Values): Document {
-  const [kind, name, tenant, value, version, updatedAt] = row as [
-    string,
-    string,
-    string,
-    string,
-    number,
-    number,
-  ]
-  return { kind, name, tenant, value, version, updatedAt }
-}
-
-function documentOrNull(row: Values | undefined): Document | null {
+/** The document of a row, if there is one. */
+export function documentIn(row: Values | undefined): Document | null {
   return row === undefined ? null : documentOf(row)
 }

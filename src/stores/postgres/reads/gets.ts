@@ -1,12 +1,12 @@
-import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
+import type { Scope, Snapshot } from '../../../alarm/index.ts'
 import type { Timers } from '../../sharded/index.ts'
 import type { Database, Session } from '../connection/index.ts'
-import { readSnapshots, snapshotIn } from '../rows/index.ts'
+import { readSnapshots, seqsNamed, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** A caller that waits for an alarm. */
 interface Asked extends Scope {
-  readonly id: string
+  readonly name: string
   readonly resolve: (snapshot: Snapshot | null) => void
   readonly reject: (reason: unknown) => void
 }
@@ -30,7 +30,7 @@ export class Gets {
   get({ tenant, owner }: Scope, id: string): Promise<Snapshot | null> {
     return new Promise((resolve, reject) => {
       if (this.#asked.length === 0) this.#timers.soon(() => this.#readAll(this.#asked.splice(0)))
-      this.#asked.push({ tenant, owner, id, resolve, reject })
+      this.#asked.push({ tenant, owner, name: id, resolve, reject })
     })
   }
 
@@ -44,13 +44,7 @@ export class Gets {
   }
 
   async #read(asked: readonly Asked[]): Promise<void> {
-    const rows = await this.#session.rows(
-      sql.seqsOfIds,
-      asked.map(({ tenant }) => tenant),
-      asked.map(({ owner }) => owner),
-      asked.map(({ id }) => id),
-    )
-    const seqOf = new Map(rows.map(([place, seq]) => [(place as number) - 1, seq as Serial]))
+    const seqOf = await seqsNamed(this.#session, sql.seqsOfIds, asked)
     const snapshots = await readSnapshots(this.#session, [...new Set(seqOf.values())])
     for (const [place, { resolve, reject }] of asked.entries()) {
       const seq = seqOf.get(place)

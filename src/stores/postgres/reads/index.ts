@@ -1,6 +1,5 @@
-export { DOCUMENT_QUERIES, documentOf, putDocument } from './documents.ts'
-export { eventIn } from './events.ts'
-export { INBOX_QUERIES, wakeOf, wakeValues } from './inbox.ts'
+export { DOCUMENT_QUERIES, putDocument } from './documents.ts'
+export { INBOX_QUERIES } from './inbox.ts'
 export { STREAM_QUERIES, UPCOMING } from './list.ts'
 export { watchLog } from './log-horizon.ts'
 export { PRUNE_QUERIES } from './prune.ts'

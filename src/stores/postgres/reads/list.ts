@@ -11,12 +11,13 @@ import {
   PAGE_BYTES_MAX,
   type Page,
   PageLimit,
+  type StoredSnapshot,
   type StreamName,
   streamsOf,
   summaryMatches,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/index.ts'
+import { readSnapshots, type Snapshots } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Rows per round trip. */
@@ -97,22 +98,13 @@ async function readBriefs(
   seqs: readonly Serial[],
   query: ListQuery,
 ): Promise<ReadonlyMap<Serial, Sized>> {
-  const rows = await session.rows(sql.briefsBySeq, seqs, query.text === undefined ? 0 : 1)
+  const rows = await session.rows(sql.summariesBySeq, seqs, query.text === undefined ? 0 : 1)
   return new Map(rows.map((row) => [row[0] as Serial, sizedOf(row as SizedValues)]))
 }
 
 type SizedValues = [
-  Serial,
-  number,
-  string,
-  string,
-  string | null,
-  string | null,
-  string,
-  string,
-  number,
-  string,
-]
+  Serial, number, string, string, string | null, string | null, string, string, number, string,
+] // biome-ignore format: a list
 
 function sizedOf(row: SizedValues): Sized {
   const [, bytes, label, message, key, subject, correlationId, conversationId, createdAt, target] = row
@@ -156,19 +148,12 @@ type Stream = (session: Session, below: Serial, limit: number) => Promise<readon
 export const STREAM_QUERIES = {
   owner: `SELECT seq FROM wakeful.alarms WHERE tenant = $1
     AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`,
-  subject: `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL AND tenant = $1 AND owner = $2
-    AND (subject, seq) < ($3, $4::bigint) AND (subject, seq) > ($3, 0)
-    ORDER BY subject DESC, seq DESC LIMIT $5::bigint`,
-  correlation: `SELECT seq FROM wakeful.alarms WHERE correlation_id <> id AND tenant = $1 AND owner = $2
-    AND (correlation_id, seq) < ($3, $4::bigint) AND (correlation_id, seq) > ($3, 0)
-    ORDER BY correlation_id DESC, seq DESC LIMIT $5::bigint`,
+  subject: newestBy('subject', 'subject IS NOT NULL'),
+  correlation: newestBy('correlation_id', 'correlation_id <> id'),
   ownCorrelation: `SELECT seq FROM wakeful.alarms WHERE id = $3 AND correlation_id = id AND tenant = $1 AND owner = $2
     AND seq < $4::bigint LIMIT $5::bigint`,
-  conversation: `SELECT seq FROM wakeful.alarms WHERE conversation_id <> '' AND tenant = $1 AND owner = $2
-    AND (conversation_id, seq) < ($3, $4::bigint) AND (conversation_id, seq) > ($3, 0)
-    ORDER BY conversation_id DESC, seq DESC LIMIT $5::bigint`,
-  label: `SELECT seq FROM wakeful.alarms WHERE label <> '' AND tenant = $1 AND owner = $2
-    AND (label, seq) < ($3, $4::bigint) AND (label, seq) > ($3, 0) ORDER BY label DESC, seq DESC LIMIT $5::bigint`,
+  conversation: newestBy('conversation_id', "conversation_id <> ''"),
+  label: newestBy('label', "label <> ''"),
   ended: `SELECT alarm FROM wakeful.outcomes WHERE status IS NOT NULL AND tenant = $1 AND owner = $2
     AND (status, alarm) < ($3, $4::bigint) AND (status, alarm) > ($3, 0)
     ORDER BY status DESC, alarm DESC LIMIT $5::bigint`,
@@ -185,21 +170,21 @@ export const STREAM_QUERIES = {
     AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`,
 } as const satisfies Record<StreamName, string>
 
+/** Through the partial index of this column. */
+function newestBy(column: string, indexed: string): string {
+  return `SELECT seq FROM wakeful.alarms WHERE ${indexed} AND tenant = $1 AND owner = $2
+    AND (${column}, seq) < ($3, $4::bigint) AND (${column}, seq) > ($3, 0)
+    ORDER BY ${column} DESC, seq DESC LIMIT $5::bigint`
+}
+
 /** The narrowest streams for a query; their alarms are then checked against the whole query. */
 function streamOf(scope: Scope, query: ListQuery): Stream {
   const streams = streamsOf(query)
   return async (session, below, limit) => {
     const found = await Promise.all(
       streams.map(async ({ name, values }) => {
-        const rows = await session.rows(
-          STREAM_QUERIES[name],
-          scope.tenant,
-          scope.owner,
-          ...values,
-          below,
-          limit,
-        )
-        return rows.map(([seq]) => seq as Serial)
+        const asked = [scope.tenant, scope.owner, ...values, below, limit]
+        return (await session.rows(STREAM_QUERIES[name], ...asked)).map(([seq]) => seq as Serial)
       }),
     )
     return mergeStreams(found, limit)

@@ -1,9 +1,12 @@
 import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
 import type { HolidayCalendar } from '../../../time/index.ts'
 import {
+  type AlarmName,
   type Document,
+  documentOf,
   type EditedCalendar,
   type InboxWake,
+  inboxFull,
   type ListQuery,
   type LogEvent,
   type NewDocument,
@@ -14,15 +17,17 @@ import {
   statsOf,
   type UserEvent,
   type WakeRequest,
+  wakeOf,
+  wakeValues,
 } from '../../index.ts'
 import { ShardedStore } from '../../sharded/index.ts'
-import type { Database } from '../connection/index.ts'
-import { alarmNamed, calendarCacheOf, readSnapshots, snapshotIn } from '../rows/index.ts'
+import type { Database, Session } from '../connection/index.ts'
+import { calendarCacheOf, readSnapshots, seqNamed, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { DOCUMENT_QUERIES, documentNamed, listDocuments, putDocument } from './documents.ts'
-import { appendEvent, lastEvent, newestEvents, readEvents } from './events.ts'
+import { DOCUMENT_QUERIES, documentIn, putDocument } from './documents.ts'
+import { appendEvent, newestEvents, readEvents } from './events.ts'
 import { Gets } from './gets.ts'
-import { claimWakes, INBOX_QUERIES, putWake, removeWake } from './inbox.ts'
+import { byArrival, INBOX_QUERIES } from './inbox.ts'
 import { list } from './list.ts'
 import { LogHorizon } from './log-horizon.ts'
 import { prune } from './prune.ts'
@@ -43,16 +48,11 @@ export abstract class PostgresRecords extends ShardedStore {
     this.#gets = new Gets(database)
   }
 
-  get(
-    scope: Scope,
-    by: { id: string } | { key: string } | { idempotencyKey: string },
-  ): Promise<Snapshot | null> {
-    return this.guard(async () => {
+  get(scope: Scope, by: AlarmName): Promise<Snapshot | null> {
+    return this.#ask(async (session) => {
       if ('id' in by) return this.#gets.get(scope, by.id)
-      const { session } = this.database
-      const alarm = await alarmNamed(session, scope, by)
-      if (alarm === undefined) return null
-      return snapshotIn(await readSnapshots(session, [alarm.seq]), alarm.seq) ?? null
+      const seq = await seqNamed(session, scope, by)
+      return seq === undefined ? null : (snapshotIn(await readSnapshots(session, [seq]), seq) ?? null)
     })
   }
 
@@ -60,44 +60,51 @@ export abstract class PostgresRecords extends ShardedStore {
     return this.guard(() => this.database.inSnapshot((session) => list(session, scope, query)))
   }
 
-  stats(scope: Scope): Promise<Stats> {
-    return this.guard(async () =>
-      statsOf((await this.database.session.row(sql.tallyOfOwner, scope.tenant, scope.owner)) as number[]),
+  stats({ tenant, owner }: Scope): Promise<Stats> {
+    return this.#ask(async (session) =>
+      statsOf((await session.row(sql.tallyOfOwner, tenant, owner)) as number[]),
     )
   }
 
   countPending(tenant: string): Promise<number> {
-    return this.guard(
-      async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
-    )
+    return this.#ask(async (session) => (await session.row(sql.pendingOfTenant, tenant))![0] as number)
   }
 
   isWritable(): Promise<boolean> {
-    return this.guard(async () => (await this.database.session.row(READ_ONLY))![0] === 'off')
-  }
-
-  countInboxWakes(limit: number): Promise<number> {
-    return this.guard(async () => Number((await this.database.session.row(INBOX_QUERIES.waiting, limit))![0]))
+    return this.#ask(async (session) => (await session.row(READ_ONLY))![0] === 'off')
   }
 
   getDocument(kind: string, name: string): Promise<Document | null> {
-    return this.guard(() => documentNamed(this.database.session, kind, name))
+    return this.#ask(async (session) => documentIn(await session.row(DOCUMENT_QUERIES.named, kind, name)))
   }
 
   listDocuments(kind: string, tenant: string | null, after: string, limit: number): Promise<Document[]> {
-    return this.guard(() => listDocuments(this.database.session, kind, tenant, after, limit))
+    return this.#ask(async (session) => {
+      const rows =
+        tenant === null
+          ? await session.rows(DOCUMENT_QUERIES.list, kind, after, limit)
+          : await session.rows(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
+      return rows.map(documentOf)
+    })
+  }
+
+  putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
+    return this.#ask((session) => putDocument(session, document, now, version))
+  }
+
+  removeDocument(kind: string, name: string): Promise<boolean> {
+    return this.#ask(async (session) => (await session.run(DOCUMENT_QUERIES.remove, kind, name)) > 0)
   }
 
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]> {
-    return this.guard(() => readEvents(this.database, this.#horizon, scope, query))
+    return this.#ask((session) => readEvents(session, this.#horizon, scope, query))
   }
 
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
     return this.guard(() =>
       this.database.inSnapshot(async (session) => {
-        const alarm = await alarmNamed(session, scope, { id: alarmId })
-        if (alarm === undefined) return null
-        const { seq } = alarm
+        const seq = await seqNamed(session, scope, { id: alarmId })
+        if (seq === undefined) return null
         const [read, events] = await Promise.all([
           readSnapshots(session, [seq]),
           newestEvents(session, seq, limit),
@@ -107,8 +114,24 @@ export abstract class PostgresRecords extends ShardedStore {
     )
   }
 
+  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
+    return this.#ask((session) => appendEvent(session, scope, event))
+  }
+
+  /** The newest event at or before the horizon. */
   lastEvent(): Promise<Serial> {
-    return this.guard(() => lastEvent(this.database, this.#horizon))
+    return this.#ask(async (session) => {
+      const row = await session.row(sql.lastEvent, await this.#horizon.advance(0))
+      return (row?.[0] as Serial | undefined) ?? 0
+    })
+  }
+
+  newestInstant(): Promise<number | null> {
+    return this.#ask(async (session) => {
+      const rows = await Promise.all([session.row(sql.lastLogged), session.row(sql.lastSet)])
+      const moments = rows.flatMap((row) => (row?.[0] as number | undefined) ?? [])
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
   }
 
   calendars(tenant: string): readonly HolidayCalendar[] {
@@ -116,81 +139,66 @@ export abstract class PostgresRecords extends ShardedStore {
   }
 
   readCalendars(): Promise<void> {
-    return this.guard(() => calendarCacheOf(this.database.session).refresh(this.database.session))
+    return this.#ask((session) => calendarCacheOf(session).refresh(session))
   }
 
   unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
-    return this.guard(async () => {
-      const rows = await this.database.session.rows(sql.unreviewedCalendars)
+    return this.#ask(async (session) => {
+      const rows = await session.rows(sql.unreviewedCalendars)
       return rows.map(([tenant, name, version]) => ({ tenant, name, version }) as EditedCalendar)
     })
   }
 
-  getMeta(name: string): Promise<string | null> {
-    return this.guard(async () => ((await this.database.session.row(sql.meta, name))?.[0] as string) ?? null)
-  }
-
-  newestInstant(): Promise<number | null> {
-    return this.guard(async () => {
-      const { session } = this.database
-      const rows = await Promise.all([session.row(sql.lastLogged), session.row(sql.lastSet)])
-      const moments = rows.flatMap((row) => (row?.[0] as number | undefined) ?? [])
-      return moments.length === 0 ? null : Math.max(...moments)
-    })
-  }
-
-  putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
-    return this.guard(() => putDocument(this.database.session, document, now, version))
-  }
-
-  removeDocument(kind: string, name: string): Promise<boolean> {
-    return this.guard(async () => (await this.database.session.run(DOCUMENT_QUERIES.remove, kind, name)) > 0)
-  }
-
-  putWake(wake: NewWake, max: number): Promise<void> {
-    return this.guard(() => putWake(this.database.session, wake, max))
-  }
-
-  claimWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
-    return this.guard(() => claimWakes(this.database.session, scope, request))
-  }
-
-  removeWake(
-    scope: Scope,
-    occurrenceId: string,
-    triesMin?: number,
-    triesMax?: number,
-  ): Promise<InboxWake | null> {
-    return this.guard(() => removeWake(this.database.session, scope, occurrenceId, triesMin, triesMax))
-  }
-
   async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
-    await this.guard(() => this.database.session.run(sql.markReviewed, version, tenant, name))
+    await this.#ask((session) => session.run(sql.markReviewed, version, tenant, name))
+  }
+
+  getMeta(name: string): Promise<string | null> {
+    return this.#ask(async (session) => ((await session.row(sql.meta, name))?.[0] as string) ?? null)
   }
 
   async putMeta(name: string, value: string): Promise<void> {
-    await this.guard(() => this.database.session.run(sql.putMeta, name, value))
+    await this.#ask((session) => session.run(sql.putMeta, name, value))
   }
 
-  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
-    return this.guard(() => appendEvent(this.database, scope, event))
+  countInboxWakes(limit: number): Promise<number> {
+    return this.#ask(async (session) => Number((await session.row(INBOX_QUERIES.waiting, limit))![0]))
+  }
+
+  putWake(wake: NewWake, max: number): Promise<void> {
+    return this.#ask(async (session) => {
+      if ((await session.run(INBOX_QUERIES.put, ...wakeValues({ ...wake, tries: 0 }), max)) > 0) return
+      const { tenant, owner, occurrenceId } = wake
+      const known = await session.row(INBOX_QUERIES.known, tenant, owner, occurrenceId)
+      if (known === undefined) throw inboxFull(wake, max)
+    })
+  }
+
+  claimWakes({ tenant, owner }: Scope, { now, holdMs, limit }: WakeRequest): Promise<InboxWake[]> {
+    return this.#ask(async (session) => {
+      const rows = await session.rows(INBOX_QUERIES.claim, tenant, owner, now, holdMs, limit)
+      // UPDATE returns rows in no particular order.
+      return rows.sort(byArrival).map(wakeOf)
+    })
+  }
+
+  removeWake(
+    { tenant, owner }: Scope,
+    occurrenceId: string,
+    triesMin = 0,
+    triesMax = Number.MAX_SAFE_INTEGER,
+  ): Promise<InboxWake | null> {
+    return this.#ask(async (session) => {
+      const row = await session.row(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
+      return row === undefined ? null : wakeOf(row)
+    })
   }
 
   prune(endedBefore: number, limit: number): Promise<number> {
     return this.guard(() => prune(this.database, endedBefore, limit))
   }
 
-  protected assertOpen(): void {
-    this.database.assertOpen()
-  }
-
-  /** Runs work; turns PostgreSQL's errors into ours. */
-  protected async guard<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      this.assertOpen()
-      return await work()
-    } catch (thrown) {
-      throw this.database.failure(thrown)
-    }
+  #ask<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    return this.guard(() => read(this.database.session))
   }
 }

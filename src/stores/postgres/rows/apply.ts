@@ -1,10 +1,10 @@
 import type { Alarm, Change, Context, NewTimer, Timer } from '../../../alarm/index.ts'
 import type { StoredAlarm } from '../../index.ts'
-import type { Writes } from './row-writes.ts'
+import type { WriteBatch } from './write-batch.ts'
 
 /** Collects the writes of changes. */
 export type ChangeWrites = Pick<
-  Writes,
+  WriteBatch,
   | 'removeTimer'
   | 'moveTimer'
   | 'markEdited'

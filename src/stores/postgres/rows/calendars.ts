@@ -2,13 +2,17 @@ import { type Alarm, type Context, calendarNames } from '../../../alarm/index.ts
 import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar, type Values } from '../../index.ts'
-import type { Dialect, Session } from '../connection/index.ts'
+import { type Dialect, properties, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** A calendar by name. */
 interface Named {
   readonly tenant: string
   readonly name: string
+}
+
+interface Stored extends Named {
+  readonly calendar: HolidayCalendar
 }
 
 /** The calendars that this process has read. Decisions compare versions before they use one. */
@@ -23,52 +27,41 @@ export class CalendarCache {
 
   /** Reads new versions, and drops deleted calendars. */
   async refresh(session: Session): Promise<void> {
-    const rows = await session.rows(sql.calendarVersions)
-    const names = rows.map(([tenant, name]) => ({ tenant: tenant as string, name: name as string }))
-    const found = await this.#current(session, names, rows)
+    const current = await this.#current(session, await session.rows(sql.calendarVersions))
     this.#known.clear()
-    for (const [index, calendar] of found.entries()) this.#keep(names[index]!.tenant, calendar)
+    this.#keep(current)
   }
 
   /** The calendars of these names in the session's transaction; undefined for those that do not exist. */
   async named(session: Session, names: readonly Named[]): Promise<(HolidayCalendar | undefined)[]> {
-    const [tenants, asked] = [names.map(({ tenant }) => tenant), names.map(({ name }) => name)]
-    const rows = await session.rows(sql.calendarVersionsNamed, tenants, asked)
-    const there = rows.map(([tenant, name]) => ({ tenant: tenant as string, name: name as string }))
-    const found = await this.#current(session, there, rows)
-    for (const [index, calendar] of found.entries()) this.#keep(there[index]!.tenant, calendar)
-    const byName = new Map(there.map((each, index) => [keyOf(each), found[index]!]))
+    const asked = properties(names, 'tenant', 'name')
+    const current = await this.#current(session, await session.rows(sql.calendarVersionsNamed, ...asked))
+    this.#keep(current)
+    const byName = new Map(current.map((each) => [keyOf(each), each.calendar]))
     return names.map((each) => byName.get(keyOf(each)))
   }
 
   /** Calendars of the current version stay the same objects, so that their days are compiled once. */
-  async #current(
-    session: Session,
-    names: readonly Named[],
-    versions: readonly Values[],
-  ): Promise<HolidayCalendar[]> {
-    const known = names.map(({ tenant, name }, index) => {
+  async #current(session: Session, versions: readonly Values[]): Promise<Stored[]> {
+    const current: Stored[] = []
+    const missing: Named[] = []
+    for (const [tenant, name, version] of versions as [string, string, number][]) {
       const calendar = this.#known.get(tenant)?.get(name)
-      return calendar?.version === versions[index]![2] ? calendar : undefined
-    })
-    const missing = names.filter((_, index) => known[index] === undefined)
-    if (missing.length === 0) return known as HolidayCalendar[]
-    const rows = await session.rows(
-      sql.calendarsNamed,
-      missing.map(({ tenant }) => tenant),
-      missing.map(({ name }) => name),
-    )
-    const read = new Map(
-      rows.map((row) => [keyOf({ tenant: row[0] as string, name: row[1] as string }), calendarOf(row)]),
-    )
-    return names.flatMap((each, index) => known[index] ?? read.get(keyOf(each)) ?? [])
+      if (calendar?.version === version) current.push({ tenant, name, calendar })
+      else missing.push({ tenant, name })
+    }
+    if (missing.length === 0) return current
+    const rows = await session.rows(sql.calendarsNamed, ...properties(missing, 'tenant', 'name'))
+    return [...current, ...rows.map(storedOf)]
   }
 
-  #keep(tenant: string, calendar: HolidayCalendar): void {
-    const known = this.#known.get(tenant) ?? new Map<string, HolidayCalendar>()
-    // A reader with an older snapshot may bring an older version.
-    if (calendar.version >= (known.get(calendar.name)?.version ?? 0)) known.set(calendar.name, calendar)
-    this.#known.set(tenant, known)
+  #keep(current: readonly Stored[]): void {
+    for (const { tenant, name, calendar } of current) {
+      const known = this.#known.get(tenant) ?? new Map<string, HolidayCalendar>()
+      // A reader with an older snapshot may bring an older version.
+      if (calendar.version >= (known.get(name)?.version ?? 0)) known.set(name, calendar)
+      this.#known.set(tenant, known)
+    }
   }
 }
 
@@ -76,15 +69,11 @@ function keyOf({ tenant, name }: Named): string {
   return `${name} ${tenant}`
 }
 
-function calendarOf([, name, version, dates, weekend]: Values): HolidayCalendar {
-  const calendar: unknown = {
-    name,
-    version,
-    dates: JSON.parse(dates as string),
-    weekend: JSON.parse(weekend as string),
-  }
-  if (isHolidayCalendar(calendar)) return calendar
-  throw new CorruptRow(`its calendar ${String(name)} is none: put it again`)
+function storedOf(row: Values): Stored {
+  const [tenant, name, version, dates, weekend] = row as [string, string, number, string, string]
+  const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
+  if (isHolidayCalendar(calendar)) return { tenant, name, calendar }
+  throw new CorruptRow(`its calendar ${name} is none: put it again`)
 }
 
 const caches = new WeakMap<Dialect, CalendarCache>()
@@ -126,12 +115,11 @@ function namesOf(alarm: Alarm): Named[] {
 export async function assertCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
   const naming = alarms.filter((alarm) => namesOf(alarm).length > 0)
   const current = await withCalendars(session, naming)
-  for (const [index, { calendars }] of naming.entries()) {
-    const now = current[index]!.calendars
-    const isSame =
-      calendars.length === now.length && calendars.every((each, i) => each.version === now[i]!.version)
-    if (isSame && namesOf(naming[index]!).length === now.length) continue
-    throw new WakefulError('calendar.changed', { name: null })
+  const versions = ({ calendars }: Alarm) => calendars.map(({ version }) => version).join()
+  for (const [index, alarm] of naming.entries()) {
+    const now = current[index]!
+    if (versions(alarm) !== versions(now) || namesOf(alarm).length !== now.calendars.length)
+      throw new WakefulError('calendar.changed', { name: null })
   }
 }
 
@@ -161,8 +149,6 @@ export async function putCalendar(
 export async function removeCalendar(session: Session, tenant: string, name: string): Promise<boolean> {
   await session.plain(sql.lockCalendars)
   const naming = await session.row(sql.liveAlarmNaming, tenant, name)
-  if (naming !== undefined) {
-    throw new WakefulError('calendar.in_use', { alarm: String(naming[0]), name })
-  }
+  if (naming !== undefined) throw new WakefulError('calendar.in_use', { alarm: String(naming[0]), name })
   return (await session.run(sql.removeCalendar, tenant, name)) > 0
 }

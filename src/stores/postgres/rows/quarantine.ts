@@ -1,5 +1,7 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
+import { errorText } from '../../../error.ts'
 import { alarmSeqOf, quarantineOf, TIMER_COLUMNS, type Values } from '../../index.ts'
+import { isStoreError } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -22,7 +24,7 @@ export async function quarantine(
   )
   for (const { row, reason } of damaged) {
     const seq = alarmSeqOf(row)
-    batch.writes.removeTimer(row[TIMER_COLUMNS.indexOf('id')] as Serial)
+    batch.removeTimer(row[TIMER_COLUMNS.indexOf('id')] as Serial)
     const scope = scopes.get(seq)
     // An alarm ends once, however many of its timers are damaged.
     scopes.delete(seq)
@@ -30,14 +32,46 @@ export async function quarantine(
   }
 }
 
+/** Runs work in a savepoint. If it cannot be written, only it is rolled back, and its rows are quarantined: null. */
+export async function inSavepoint<T>(
+  batch: WriteBatch,
+  rows: readonly Values[],
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const { session } = batch
+  let done: T | null = null
+  await session.plain('SAVEPOINT one_by_one')
+  try {
+    done = await work()
+    await batch.flush()
+    await session.acknowledged()
+    batch.accept()
+  } catch (failed) {
+    const thrown = session.cause(failed)
+    if (isStoreError(thrown)) throw thrown
+    await session.rollbackTo('one_by_one')
+    batch.clear()
+    const reason = errorText(thrown)
+    await quarantine(
+      batch,
+      rows.map((row) => ({ row, reason })),
+      context,
+    )
+    await batch.flush()
+    await session.acknowledged()
+  }
+  await session.plain('RELEASE one_by_one')
+  return done
+}
+
 type ScopeValues = [Serial, string, string, string, string]
 
 function fail(batch: WriteBatch, row: Values, scope: ScopeValues, reason: string, context: Context): void {
-  const { writes } = batch
   const [seq, tenant, owner, target, kind] = scope
   const { outcome, event, tally } = quarantineOf({ seq, tenant, owner, kind }, row, reason, context)
-  writes.removeTimersOf(seq)
-  writes.putOutcome({ seq, tenant, owner, target: { name: target } }, outcome)
-  writes.addEventRow(event)
-  writes.tallies.add({ tenant, owner }, tally)
+  batch.removeTimersOf(seq)
+  batch.putOutcome({ seq, tenant, owner, target: { name: target } }, outcome)
+  batch.addEventRow(event)
+  batch.tallies.add({ tenant, owner }, tally)
 }

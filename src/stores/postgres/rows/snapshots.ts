@@ -1,42 +1,49 @@
+import { type Scope, type Serial, serialOf, type Timer } from '../../../alarm/index.ts'
 import {
-  type Outcome,
-  type Scope,
-  type Serial,
-  type Snapshot,
-  serialOf,
-  type Timer,
-} from '../../../alarm/index.ts'
-import { ALARM_COLUMNS, alarmOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../../index.ts'
-import type { Session } from '../connection/index.ts'
+  ALARM_COLUMNS,
+  type AlarmName,
+  alarmOf,
+  CorruptRow,
+  outcomeOf,
+  type StoredSnapshot,
+  timerOf,
+  type Values,
+} from '../../index.ts'
+import { contention, properties, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
 
-/** An alarm with its timers and summary, and its row number. */
-export interface StoredSnapshot extends Snapshot {
-  readonly alarm: StoredAlarm
-}
+/** A timer that wakes within this time may be in a batch that is being claimed now: its edit locks out claims. */
+const NEAR_MS = 1_000
+/** Timers that come near while this waits for locks are locked with the rest: later would be out of order. */
+const SOON_MS = 5_000
+const ROUNDS_MAX = 10
 
-/** The names of an alarm within its owner. */
-export type AlarmName =
-  | { readonly id: string }
-  | { readonly key: string }
-  | { readonly idempotencyKey: string }
-
-/** Reads an alarm by one of its names; undefined if this owner has none (promise: isolated). */
-export async function alarmNamed(
+/** The row number of an alarm by one of its names; undefined if this owner has none (promise: isolated). */
+export async function seqNamed(
   session: Session,
   { tenant, owner }: Scope,
   name: AlarmName,
-): Promise<StoredAlarm | undefined> {
-  const read = (text: string, value: string) => session.row(text, tenant, owner, value)
-  let row: Values | undefined
-  if ('id' in name) row = await read(sql.alarmById, name.id)
-  else if ('key' in name) row = await read(sql.alarmByKey, name.key)
-  else
-    row =
-      (await read(sql.alarmByIdempotencyKey, name.idempotencyKey)) ??
-      (await read(sql.alarmByKeptKey, name.idempotencyKey))
-  return row && alarmOf(row)
+): Promise<Serial | undefined> {
+  const find = async (text: string, value: string) =>
+    (await seqsNamed(session, text, [{ tenant, owner, name: value }])).get(0)
+  if ('id' in name) return find(sql.seqsOfIds, name.id)
+  if ('key' in name) return find(sql.seqsOfKeys, name.key)
+  return (
+    (await find(sql.seqsOfIdempotencyKeys, name.idempotencyKey)) ??
+    (await find(sql.seqsOfKeptKeys, name.idempotencyKey))
+  )
+}
+
+/** The row numbers of alarms by one of their names, by the name's position; those that do not exist are missing. */
+export async function seqsNamed(
+  session: Session,
+  text: string,
+  names: readonly (Scope & { readonly name: string | null })[],
+): Promise<Map<number, Serial>> {
+  if (names.length === 0) return new Map()
+  const rows = await session.rows(text, ...properties(names, 'tenant', 'owner', 'name'))
+  return new Map((rows as [number, Serial][]).map(([place, seq]) => [place - 1, seq]))
 }
 
 /** Alarms by row number, with their timers and outcomes. */
@@ -63,8 +70,9 @@ export async function readSnapshots(
     const seq = row[0] as Serial
     try {
       const timers = timersIn(row.at(-1) as string | null)
+      const outcome = row[OUTCOME_AT] === null ? null : outcomeOf(row.slice(OUTCOME_AT + 1, -1))
       const inFlight = new Set(timers.filter((timer) => delivering.has(timer)).map(({ id }) => id))
-      found.set(seq, { alarm: alarmOf(row), timers, outcome: outcomeIn(row.slice(OUTCOME_AT, -1)), inFlight })
+      found.set(seq, { alarm: alarmOf(row), timers, outcome, inFlight })
     } catch (thrown) {
       if (!(thrown instanceof CorruptRow)) throw thrown
       damaged.set(seq, thrown)
@@ -87,6 +95,61 @@ async function putCalendars(session: Session, found: Map<Serial, StoredSnapshot>
   }
 }
 
+/**
+ * Reads alarms for a decision, and locks them until the transaction ends: shards, alarms, timers, each sorted, in the
+ * same order everywhere. The shards are locked if a timer is near its instant, so that what is in flight is known
+ * (promise: cancel-wins). Otherwise the timer's lock is enough: a claim that finds it due sees that it is locked. So
+ * a user transaction that cancels an alarm far ahead does not stop a whole shard.
+ */
+export async function lockSnapshots(
+  session: Session,
+  seqs: readonly Serial[],
+  moment: () => number | null,
+): Promise<Snapshots> {
+  if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
+  const locked = new Set<number>()
+  for (let round = 1; ; round++) {
+    const soon = await shardsWaking(session, seqs, moment(), SOON_MS)
+    const missing = soon.filter((shard) => !locked.has(shard))
+    if (round === 1 && missing.length > 0) session.send(sql.lockShards, missing)
+    else await lockLate(session, missing)
+    for (const shard of missing) locked.add(shard)
+    session.send(sql.lockAlarms, seqs)
+    // These statements begin after the locks are acquired, so they see what the locks waited for.
+    const [rows, snapshots, still] = await Promise.all([
+      session.rows(sql.lockTimersOfAlarms, seqs),
+      readSnapshots(session, seqs, readInFlight(session, [...locked])),
+      shardsWaking(session, seqs, moment(), NEAR_MS),
+    ])
+    await session.acknowledged()
+    const ids = new Set(rows.map(([id]) => id as Serial))
+    const timers = [...snapshots.found.values()].flatMap((snapshot) => snapshot.timers)
+    const isWhole = timers.every(({ id }) => ids.has(id)) && still.every((shard) => locked.has(shard))
+    // More rounds than ever needed: the alarms keep changing.
+    if (isWhole || round === ROUNDS_MAX) return snapshots
+  }
+}
+
+/**
+ * A timer has come near through another edit, and its alarm is locked already: the holder of the shard's lock may
+ * wait for it. So this does not wait for the shard; if it is locked, the whole transaction is retried.
+ */
+async function lockLate(session: Session, shards: readonly number[]): Promise<void> {
+  if (shards.length === 0) return
+  const free = await session.rows(sql.lockFreeShards, shards)
+  if (free.length < shards.length) throw contention('an alarm came near while it was being edited')
+}
+
+async function shardsWaking(
+  session: Session,
+  seqs: readonly Serial[],
+  moment: number | null,
+  withinMs: number,
+): Promise<number[]> {
+  const rows = await session.rows(sql.nearShards, seqs, moment, withinMs)
+  return rows.map(([shard]) => shard as number)
+}
+
 /** The snapshot of one alarm, which must be readable. */
 export function snapshotIn({ found, damaged }: Snapshots, seq: Serial): StoredSnapshot | undefined {
   const reason = damaged.get(seq)
@@ -100,29 +163,6 @@ function timersIn(json: string | null): Timer[] {
   return (JSON.parse(json) as [string, ...Values][]).map(([id, ...rest]) => timerOf([serialOf(id), ...rest]))
 }
 
-function outcomeIn(row: Values): Outcome | null {
-  if (row[0] === null) return null
-  const [, status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, ...counts] =
-    row as OutcomeValues
-  const [failureCount, attempts] = counts
-  return {
-    status,
-    startedAt,
-    lastFiredAt,
-    completedAt,
-    durationMs,
-    result,
-    lastError,
-    failureCount,
-    attempts,
-  }
-}
-
-type OutcomeValues = [
-  Serial, Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null,
-  number, number,
-] // biome-ignore format: a list
-
 /** The timers that are recorded as in flight. */
 export interface RecordedInFlight {
   has(timer: Timer): boolean
@@ -131,7 +171,7 @@ export interface RecordedInFlight {
 const NONE_IN_FLIGHT: RecordedInFlight = { has: () => false }
 
 /** Reads what is in flight in these shards. */
-export async function readInFlight(session: Session, shards: readonly number[]): Promise<RecordedInFlight> {
+async function readInFlight(session: Session, shards: readonly number[]): Promise<RecordedInFlight> {
   if (shards.length === 0) return NONE_IN_FLIGHT
   return inFlightIn(await session.rows(sql.inFlightBatchesOfShards, shards))
 }

@@ -1,34 +1,99 @@
-import { Tallies } from '../../index.ts'
-import { CALENDARS_NOTICE } from '../../sharded/index.ts'
-import { type Bindable, type Database, isBroken, type Session } from '../connection/index.ts'
+import {
+  type Alarm,
+  bySerial,
+  type Context,
+  type EventDraft,
+  eventJson,
+  type NewTimer,
+  type Outcome,
+  type Serial,
+  type Timer,
+} from '../../../alarm/index.ts'
+import { alarmValues, type StoredAlarm, Tallies } from '../../index.ts'
+import { type Bindable, columns, type Database, isBroken, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
-import { columns, Writes } from './row-writes.ts'
+import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import type { ShardMap } from './shard-map.ts'
 
+/** Separates the data of events in `insertEvents`. */
+export const EVENT_SEPARATOR = '\u0001'
 /** Each tally has several rows, so that concurrent writers rarely wait for each other. */
 const TALLY_SLOTS = 8
+
+/** The statements that are sent before new alarms, and after them, in this order. */
+const BEFORE_NEW: readonly string[] = [
+  sql.removeTimers,
+  sql.removeTimersOfAlarms,
+  sql.moveTimers,
+  sql.markTimersEdited,
+  sql.reportTimers,
+  sql.updateAlarms,
+  sql.keepIdempotencyKeys,
+  sql.retargetTimers,
+]
+const AFTER_NEW: readonly string[] = [
+  sql.insertTimers,
+  sql.removeOutcomes,
+  sql.putOutcomes,
+  sql.putStatuses,
+  sql.insertEvents,
+]
+
+type Row = readonly (string | Serial | null)[]
+type OutcomeAlarm = Pick<StoredAlarm, 'seq' | 'tenant' | 'owner'> & {
+  readonly target: { readonly name: string }
+}
+
+interface OutcomeWrite {
+  readonly alarm: OutcomeAlarm
+  /** Null if only the status changes. */
+  readonly outcome: Outcome | null
+  readonly status: Outcome['status']
+}
+
+/** A timer to insert, with its alarm. */
+interface TimerToInsert<A = Pick<StoredAlarm, 'seq' | 'id' | 'tenant' | 'owner' | 'target'>> {
+  readonly alarm: A
+  readonly timer: NewTimer
+}
 
 /** What every batch of a store shares. */
 export interface StoreContext {
   readonly shards: ShardMap
-  /** The time to bind where the database's clock is not the authority; else null. */
+  /** The time to use in place of the database's clock; null to use that clock. */
   readonly moment: () => number | null
   readonly channel: string
-  /** The notice to send with the commit of these wakes, or null. */
+  /** The notice to other processes that is sent with the commit of these wakes; null if they need none. */
   readonly noticeFor: (wakes: ReadonlyMap<number, number>, isUserTransaction: boolean) => string | null
 }
 
-/** A transaction, the writes collected for it, and the store's context. */
+/** Runs work in a transaction, and writes what it has collected. */
+export type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
+
+/**
+ * A transaction. It collects what decisions write, and sends it in few statements, however many alarms it concerns.
+ */
 export class WriteBatch {
   readonly session: Session
-  writes: Writes
+  /** The tallies of what is not accepted yet. */
+  readonly tallies = new Tallies()
+  /** The earliest wake that was written, by shard; also of writes that were rolled back. */
+  readonly wakes = new Map<number, number>()
+  /** The number of alarms and events that were written. */
+  rows = 0
   readonly #context: StoreContext
   readonly #isUserTransaction: boolean
-  readonly #tallies = new Tallies()
+  readonly #accepted = new Tallies()
+  /** Rows to send, by statement. */
+  readonly #collected = new Map<string, Row[]>()
+  readonly #outcomes = new Map<Serial, OutcomeWrite>()
+  /** Alarms with a new target. The shard of their timers is looked up when they are sent. */
+  readonly #retargeted = new Map<Serial, { alarm: StoredAlarm; timers: readonly Timer[] }>()
+  #newTimers: TimerToInsert[] = []
+  #newAlarms: TimerToInsert<Alarm>[] = []
 
   constructor(session: Session, context: StoreContext, isUserTransaction = false) {
     this.session = session
-    this.writes = new Writes(context.shards)
     this.#context = context
     this.#isUserTransaction = isUserTransaction
   }
@@ -37,58 +102,256 @@ export class WriteBatch {
     return this.#context.moment
   }
 
-  /** Drops what was collected and not accepted: it was rolled back. */
-  clear(): void {
-    this.writes = new Writes(this.#context.shards)
+  removeTimer(id: Serial): void {
+    this.#collect(sql.removeTimers, [id])
   }
 
-  /** Writes what was collected so far, so that later statements see it. The tallies wait for the end. */
-  async flush(): Promise<void> {
-    await this.writes.flush(this.session)
-    // Before a commit, the answers are not awaited here.
-    if (this.#isUserTransaction) await this.session.acknowledged()
+  removeTimersOf(alarm: Serial): void {
+    this.#collect(sql.removeTimersOfAlarms, [alarm])
+  }
+
+  moveTimer(timer: Timer): void {
+    this.wake(timer.shard, timer.wakeAt)
+    this.#collect(sql.moveTimers, positionValues(timer, timer.id))
+  }
+
+  addTimer(alarm: TimerToInsert['alarm'], timer: NewTimer): void {
+    this.#newTimers.push({ alarm, timer })
+  }
+
+  markEdited(id: Serial): void {
+    this.#collect(sql.markTimersEdited, [id])
+  }
+
+  report(id: Serial, text: string): void {
+    this.#collect(sql.reportTimers, [id, text])
+  }
+
+  /** Adds a new alarm with its first timer. */
+  insertAlarm(alarm: Alarm, timer: NewTimer): void {
+    this.#newAlarms.push({ alarm, timer })
+    this.tallies.created(alarm)
+  }
+
+  replaceAlarm(before: StoredAlarm, after: Alarm): void {
+    const { tenant, owner, idempotencyKey, seq } = before
+    this.#collect(sql.updateAlarms, [seq, ...alarmValues(after)])
+    if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey)
+      this.#collect(sql.keepIdempotencyKeys, [tenant, owner, idempotencyKey, seq])
+  }
+
+  /** Moves the alarm's timers to its new target. */
+  retarget(alarm: StoredAlarm, timers: readonly Timer[]): void {
+    this.#retargeted.set(alarm.seq, { alarm, timers })
+  }
+
+  putOutcome(alarm: OutcomeAlarm, outcome: Outcome): void {
+    // The last fire stays if a later outcome of the same batch has none.
+    const before = this.#outcomes.get(alarm.seq)?.outcome?.lastFiredAt ?? null
+    const lastFiredAt = outcome.lastFiredAt ?? before
+    this.#outcomes.set(alarm.seq, { alarm, outcome: { ...outcome, lastFiredAt }, status: outcome.status })
+  }
+
+  /** Ends the alarm, and leaves the rest of its summary as it is. */
+  putStatus(alarm: OutcomeAlarm, status: NonNullable<Outcome['status']>): void {
+    const outcome = this.#outcomes.get(alarm.seq)?.outcome ?? null
+    this.#outcomes.set(alarm.seq, { alarm, outcome: outcome && { ...outcome, status }, status })
+  }
+
+  removeOutcome(alarm: Serial): void {
+    this.#outcomes.delete(alarm)
+    this.#collect(sql.removeOutcomes, [alarm])
+  }
+
+  addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
+    const { tenant, owner, seq, subject, correlationId } = alarm
+    const { type, origin, occurrence, at } = event
+    const names = [context.newId(), tenant, owner, type, origin, seq, occurrence, subject, correlationId]
+    this.addEventRow([...names, at, eventJson(event)])
+  }
+
+  /** Adds an event that is already a row. */
+  addEventRow(row: Row): void {
+    this.rows += 1
+    this.#collect(sql.insertEvents, row)
+  }
+
+  /** Records that a timer of this shard wakes at this instant; null is none. */
+  wake(shard: number, wakeAt: number | null): void {
+    if (wakeAt !== null) this.wakes.set(shard, Math.min(wakeAt, this.wakes.get(shard) ?? wakeAt))
+  }
+
+  /** Notifies other processes when this is committed. */
+  notify(notice: string): void {
+    this.session.send(sql.notify, this.#context.channel, notice)
   }
 
   /** Keeps what was written, even if later work is rolled back. */
   accept(): void {
-    this.#tallies.merge(this.writes.tallies)
-    this.writes.tallies.drain()
+    this.#accepted.merge(this.tallies)
+    this.tallies.drain()
   }
 
-  /** Writes everything, with the tallies. */
+  /** Drops what was collected and not accepted: it was rolled back. */
+  clear(): void {
+    this.tallies.drain()
+    for (const collected of [this.#collected, this.#outcomes, this.#retargeted]) collected.clear()
+    this.#newTimers = []
+    this.#newAlarms = []
+  }
+
+  /** Writes what was collected so far, so that later statements see it. The tallies are written at the end. */
+  async flush(): Promise<void> {
+    await this.#flush(null)
+    // In other transactions the commit awaits the answers.
+    if (this.#isUserTransaction) await this.session.acknowledged()
+  }
+
+  /**
+   * Writes everything, and notifies other processes of what falls due before their next heartbeat: once per commit,
+   * and with it.
+   */
   async finish(): Promise<void> {
     this.accept()
-    await this.writes.flush(this.session, this.#figures())
-    this.#notify()
+    await this.#flush(this.#figures())
+    const notice = this.#context.noticeFor(this.wakes, this.#isUserTransaction)
+    if (notice !== null) this.notify(notice)
     if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
   #figures(): Bindable[] | null {
-    const tallies = this.#tallies.drain()
+    const tallies = this.#accepted.drain()
     if (tallies.length === 0) return null
     const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
     const slot = this.#isUserTransaction ? null : Math.floor(Math.random() * TALLY_SLOTS)
     return [slot, ...columns(rows)]
   }
 
-  /** Notifies other processes, when this is committed, that a calendar was written. */
-  notifyCalendars(): void {
-    this.session.send(sql.notify, this.#context.channel, CALENDARS_NOTICE)
+  /**
+   * Sends everything collected in one fixed order, and the tallies last: other transactions wait for the tallies'
+   * rows until the commit. The caller awaits the answers.
+   */
+  async #flush(figures: readonly Bindable[] | null): Promise<void> {
+    await this.#context.shards.ensure(this.#pools())
+    this.#collectRetargeted()
+    this.#collectOutcomes()
+    const newAlarms = this.#newAlarms.splice(0)
+    this.rows += newAlarms.length
+    for (const text of BEFORE_NEW) this.#send(text)
+    // If nothing follows the new alarms, one statement inserts them and adds the tallies.
+    const isLast = newAlarms.length > 0 && this.#newTimers.length + this.#collected.size === 0
+    if (newAlarms.length > 0) this.#sendNewAlarms(newAlarms, isLast ? figures : null)
+    for (const { alarm, timer } of this.#newTimers.splice(0)) {
+      const { seq, tenant, owner, target } = alarm
+      const values = [seq, tenant, owner, target.name, this.#shardOf(alarm, timer)]
+      this.#collect(sql.insertTimers, positionValues(timer, ...values))
+    }
+    for (const text of AFTER_NEW) this.#send(text)
+    if (figures !== null && !isLast) this.session.send(sql.addTallies, ...figures)
   }
 
-  /** Notifies other processes of what falls due before their next heartbeat: once per commit, and with it. */
-  #notify(): void {
-    const notice = this.#context.noticeFor(this.writes.wakes, this.#isUserTransaction)
-    if (notice !== null) this.session.send(sql.notify, this.#context.channel, notice)
+  #collect(text: string, row: Row): void {
+    const rows = this.#collected.get(text)
+    if (rows === undefined) this.#collected.set(text, [row])
+    else rows.push(row)
+  }
+
+  #send(text: string): void {
+    let rows = this.#collected.get(text)
+    if (rows === undefined) return
+    this.#collected.delete(text)
+    // An alarm that was replaced several times is written once, as it is now.
+    if (text === sql.updateAlarms) rows = [...new Map(rows.map((row) => [row[0], row])).values()]
+    const lists = columns(rows)
+    if (text === sql.insertEvents) lists.push((lists.pop() as string[]).join(EVENT_SEPARATOR))
+    this.session.send(text, ...lists)
+  }
+
+  *#pools(): Generator<string> {
+    for (const { alarm } of this.#newAlarms) yield alarm.target.pool
+    for (const { alarm } of this.#newTimers) yield alarm.target.pool
+    for (const { alarm } of this.#retargeted.values()) yield alarm.target.pool
+  }
+
+  #collectRetargeted(): void {
+    for (const { alarm, timers } of this.#retargeted.values()) {
+      const { tenant, owner, seq, target, id } = alarm
+      const shard = this.#context.shards.of(target.pool, id)
+      this.#wakeInNewShard(timers, shard)
+      this.#collect(sql.retargetTimers, [tenant, owner, seq, target.name, shard])
+    }
+    this.#retargeted.clear()
+  }
+
+  #sendNewAlarms(newAlarms: readonly TimerToInsert<Alarm>[], figures: readonly Bindable[] | null): void {
+    const lists = newAlarmLists(
+      newAlarms.map(({ alarm }) => alarmValues(alarm)),
+      newAlarms.map(({ alarm, timer }) => positionValues(timer, this.#shardOf(alarm, timer))),
+    )
+    if (figures === null) this.session.send(insertAlarms, ...lists)
+    else this.session.send(insertAlarmsAndFigures, ...lists, ...figures)
+  }
+
+  #collectOutcomes(): void {
+    const outcomes = [...this.#outcomes.values()].sort((a, b) => bySerial(a.alarm.seq, b.alarm.seq))
+    this.#outcomes.clear()
+    for (const { alarm, outcome, status } of outcomes) {
+      const named = [alarm.seq, alarm.tenant, alarm.owner, alarm.target.name]
+      if (outcome === null) this.#collect(sql.putStatuses, [...named, status])
+      else this.#collect(sql.putOutcomes, [...named, ...outcomeValues(outcome)])
+    }
+  }
+
+  #shardOf(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
+    const shard = this.#context.shards.of(alarm.target.pool, alarm.id)
+    this.wake(shard, timer.wakeAt)
+    return shard
+  }
+
+  /**
+   * Records the wakes of timers that move to another shard, whose holder does not know them. This batch may just have
+   * given them earlier ones, which are recorded for their old shard.
+   */
+  #wakeInNewShard(timers: readonly Timer[], newShard: number): void {
+    for (const { shard: oldShard, wakeAt } of timers) {
+      if (oldShard === newShard) continue
+      this.wake(newShard, wakeAt)
+      this.wake(newShard, this.wakes.get(oldShard) ?? null)
+    }
   }
 }
 
-/** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */
+/** A timer's values in the order of `POSITION_COLUMNS`, after some others. */
+export function positionValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
+  return [
+    ...before,
+    timer.kind,
+    timer.wakeAt,
+    timer.scheduledFor,
+    timer.nominal,
+    timer.zoneOffset,
+    timer.floor,
+    timer.tick,
+    timer.generation,
+    timer.attempt,
+    timer.startedAt,
+    timer.waiting,
+    timer.delivered ? 1 : 0,
+  ]
+}
+
+function outcomeValues(outcome: Outcome): Row {
+  const { status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError } = outcome
+  const { failureCount, attempts } = outcome
+  return [status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, failureCount, attempts]
+}
+
+/** Runs work in a transaction, and notifies others of what it wrote. `onWritten` is called after the commit. */
 export async function inWriteBatch<T>(
   database: Database,
   context: StoreContext,
   work: (batch: WriteBatch) => Promise<T>,
-  note: (batch: WriteBatch) => void,
+  onWritten: (batch: WriteBatch) => void,
 ): Promise<T> {
   let last: WriteBatch | undefined
   const inTransaction = async (session: Session) => {
@@ -100,11 +363,11 @@ export async function inWriteBatch<T>(
   }
   try {
     const { answer, batch } = await database.transaction(inTransaction)
-    note(batch)
+    onWritten(batch)
     return answer
   } catch (thrown) {
-    // If only the answer was lost, it may be committed: then its wakes must be noted.
-    if (last !== undefined && isBroken(thrown)) note(last)
+    // If the connection broke, the batch may be committed all the same, and its wakes must not be lost.
+    if (last !== undefined && isBroken(thrown)) onWritten(last)
     throw thrown
   }
 }

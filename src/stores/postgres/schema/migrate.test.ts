@@ -37,9 +37,7 @@ describe('migrations', () => {
   })
 
   it('may be run by ten processes at once', async () => {
-    const all = Array.from({ length: 10 }, () =>
-      withDatabase('ten', (database) => migrate(database, 0, { shards: 64 })),
-    )
+    const all = Array.from({ length: 10 }, () => withDatabase('ten', (database) => migrate(database, 0, 64)))
     const results = await Promise.all(all)
     expect(results.filter((result) => result.applied.length > 0)).toHaveLength(1)
     await withDatabase('ten', async ({ session }) =>
@@ -48,7 +46,7 @@ describe('migrations', () => {
   })
 
   it('can be printed, and run by hand by another role', async () => {
-    const text = migrationSql(new Dialect('by_hand'), { version: 0, hasSchema: false })
+    const text = migrationSql(new Dialect('by_hand'), 0, false)
     expect(text).toContain('CREATE TABLE "by_hand".timers')
     expect(text).toMatch(/^BEGIN;\n[\s\S]*\nCOMMIT;\n$/)
     await client.query(text)
@@ -84,13 +82,13 @@ describe('migrations', () => {
   it('roll back completely when one fails', async () => {
     const broken = [...MIGRATIONS, { number: 99, name: 'broken', sql: 'CREATE TABLE (;', breaking: true }]
     await withDatabase('broken', async (database) => {
-      await expect(migrate(database, 0, { shards: 64 }, broken)).rejects.toThrow()
+      await expect(migrate(database, 0, 64, broken)).rejects.toThrow()
       expect(await schemaVersion(database.session)).toBe(0)
     })
   })
 
   it('fix the number of shards: a later open with another number gets the first', async () => {
-    await withDatabase('fixed', (database) => migrate(database, 0, { shards: 5 }))
+    await withDatabase('fixed', (database) => migrate(database, 0, 5))
     const wakeful = await open(`${url}?schema=fixed`)
     await wakeful.set('in 1 hour', { target: 'x' })
     expect(await wakeful.ownership()).toHaveLength(5)
@@ -179,7 +177,7 @@ describe('an old binary', () => {
     }
     await setSome()
     const [migrated] = await Promise.all([
-      withDatabase('rolling', (database) => migrate(database, 0, { shards: 64 }, [...MIGRATIONS, NEXT])),
+      withDatabase('rolling', (database) => migrate(database, 0, 64, [...MIGRATIONS, NEXT])),
       setSome(),
     ])
     expect(migrated.applied).toEqual(['tomorrow'])

@@ -18,17 +18,11 @@ export const VERSION_MIN = 140_000
 /** Default number of shards per pool. */
 export const SHARDS = 64
 
-/** What is fixed when the tables are created. */
-export interface Fixed {
-  /** Shards per pool. */
-  readonly shards: number
-}
-
-/** Brings the schema up to date. Safe when several processes start at once: the first one does it, the others wait. */
+/** Brings the schema up to date. The number of shards per pool is fixed when the tables are created. Safe when several processes start at once: the first one does it, the others wait. */
 export async function migrate(
   database: Database,
   now: number,
-  fixed: Fixed,
+  shards: number,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migrated> {
   try {
@@ -37,7 +31,7 @@ export async function migrate(
     assertNotTooOld(placeOf(database), before, migrations)
     await refuseNewer(database, migrations)
     if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
-    return await database.transaction((session) => run(session, database.schema, now, fixed, migrations))
+    return await database.transaction((session) => run(session, database.schema, now, shards, migrations))
   } catch (thrown) {
     throw foreignTables(thrown, database)
   }
@@ -53,7 +47,7 @@ async function run(
   session: Session,
   schema: string,
   now: number,
-  fixed: Fixed,
+  shards: number,
   migrations: readonly Migration[],
 ): Promise<Migrated> {
   // A migration may take longer than any other statement, and so may waiting for it.
@@ -76,7 +70,7 @@ async function run(
     )
   }
   if (from === 0) {
-    await fix(session, fixed)
+    await fix(session, shards)
     await seedStatistics(session)
   }
   return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
@@ -88,7 +82,7 @@ async function hasSchema(session: Session): Promise<boolean> {
   return (await session.row(query, session.dialect.plainSchema)) !== undefined
 }
 
-async function fix(session: Session, { shards }: Fixed): Promise<void> {
+async function fix(session: Session, shards: number): Promise<void> {
   const insert = 'INSERT INTO wakeful.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING'
   await session.run(insert, 'shards', String(shards))
   await session.run(insert, 'store', randomUUID())
@@ -106,20 +100,13 @@ export async function schemaVersion(session: Session): Promise<number> {
   return (number as number | null) ?? 0
 }
 
-/** The state before a migration. */
-interface Before {
-  readonly version: number
-  readonly hasSchema: boolean
-}
-
 /** The time at which the text is run, not the one at which it was printed. */
 const RUN_AT = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The SQL of the missing migrations, to run by hand. */
-export function migrationSql(dialect: Dialect, before: Before): string {
-  const from = before.version
+export function migrationSql(dialect: Dialect, from: number, hasSchema: boolean): string {
   const missing = MIGRATIONS.filter((each) => each.number > from)
-  const schema = before.hasSchema ? '' : `CREATE SCHEMA ${dialect.schema};\n`
+  const schema = hasSchema ? '' : `CREATE SCHEMA ${dialect.schema};\n`
   const head = from === 0 ? [`${schema}${LEDGER};\n`] : []
   const texts = missing.map(
     ({ number, name, sql, breaking }) =>
@@ -136,7 +123,7 @@ export function migrationSql(dialect: Dialect, before: Before): string {
 
 /** Brings the schema of a database up to date. */
 export function migratePostgres(url: string, now: number): Promise<Migrated> {
-  return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
+  return withDatabase(url, (database) => migrate(database, now, SHARDS))
 }
 
 /** The name of a store in messages. */
@@ -167,7 +154,7 @@ export function missingSql(url: string): Promise<string> {
     const { dialect, session } = database
     const version = await schemaVersion(session)
     assertNotTooOld(placeOf(database), version, MIGRATIONS)
-    return migrationSql(dialect, { version, hasSchema: await hasSchema(session) })
+    return migrationSql(dialect, version, await hasSchema(session))
   })
 }
 

@@ -5,8 +5,7 @@
 
 import { LAST_SERIAL } from '../../../alarm/index.ts'
 import { ALARM_COLUMNS, LOG_BYTES_MAX, TIMER_COLUMNS } from '../../index.ts'
-import { ALARM_TYPES, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
-import { addFigures, FIGURES } from './tally-columns.ts'
+import { ALARM_TYPES, addFigures, FIGURES, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
@@ -25,14 +24,14 @@ export const clockNowUs = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 
 
 /** Alarms of another store, in its order. */
 export const importAlarms = `INSERT INTO wakeful.alarms (${ALARM}) SELECT ${ALARM}
-  FROM unnest(${marks(1, ALARM_TYPES)}) WITH ORDINALITY AS n (${ALARM}, place) ORDER BY place RETURNING id, seq`
+  FROM unnest(${parameters(1, ALARM_TYPES)}) WITH ORDINALITY AS n (${ALARM}, place) ORDER BY place RETURNING id, seq`
 
 export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}
-  FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
+  FROM unnest(${parameters(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
 
 /**
  * Whole alarms, read in one statement: two statements could see half of an edit. Timers come as JSON, because a join would
- * repeat the payload for each one. Their ids are texts there: JSON numbers lose digits.
+ * repeat the payload for each one. Their ids are JSON strings, because numbers lose digits.
  */
 export const snapshotsBySeq = `SELECT ${READ_ALARM}, o.alarm, o.status, o.started_at, o.last_fired_at, o.completed_at,
     o.duration_ms, o.result, o.last_error, o.failure_count, o.attempts, (
@@ -40,38 +39,26 @@ export const snapshotsBySeq = `SELECT ${READ_ALARM}, o.alarm, o.status, o.starte
     FROM wakeful.timers t WHERE t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq)
   FROM wakeful.alarms a LEFT JOIN wakeful.outcomes o ON o.alarm = a.seq WHERE a.seq = ANY($1::bigint[])`
 
-/** What lists need of alarms before they read them whole. PostgreSQL knows the size of a text without reading it. */
-export const briefsBySeq = `SELECT seq, coalesce(octet_length(payload), 0) + octet_length(message), label,
+/** What a list needs to choose its alarms, with their sizes, which PostgreSQL knows without reading the texts. */
+export const summariesBySeq = `SELECT seq, coalesce(octet_length(payload), 0) + octet_length(message), label,
   CASE WHEN $2::int = 1 THEN message ELSE '' END, key, subject, correlation_id, conversation_id, created_at, target
   FROM wakeful.alarms WHERE seq = ANY($1::bigint[])`
 
-/** With the number of earlier occurrences that are still open; only recurring alarms can have any. */
+/** Alarms with the number of their earlier occurrences that are still open; only recurring alarms can have any. */
 export const alarmsToFire = `SELECT ${READ_ALARM}, CASE WHEN a.kind = 'once' THEN 0 ELSE (
     SELECT count(*) FROM wakeful.timers o WHERE o.tenant = a.tenant AND o.owner = a.owner AND o.alarm = a.seq
     AND o.generation = a.generation AND o.kind <> 'due') END
   FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
 
 export const alarmScopes = `SELECT seq, tenant, owner, target, kind FROM wakeful.alarms WHERE seq = ANY($1::bigint[])`
-export const alarmById = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.id = $3 AND a.tenant = $1 AND a.owner = $2`
-export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.tenant = $1 AND a.owner = $2 AND a.key = $3`
-export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful.alarms a
-  WHERE a.tenant = $1 AND a.owner = $2 AND a.idempotency_key = $3`
-/** An idempotency key that an upsert has replaced is kept as long as its alarm. */
-export const alarmByKeptKey = `SELECT ${READ_ALARM} FROM wakeful.idempotency_keys k JOIN wakeful.alarms a ON a.seq = k.alarm
-  WHERE k.tenant = $1 AND k.owner = $2 AND k.idempotency_key = $3`
 
-/** The rows of many alarms by id, key or idempotency key. */
-export const seqsOfIds = `SELECT n.place, a.seq FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-    AS n (tenant, owner, name, place)
-  JOIN wakeful.alarms a ON a.id = n.name AND a.tenant = n.tenant AND a.owner = n.owner`
-export const seqsOfKeys = `SELECT n.place, a.seq FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-    AS n (tenant, owner, name, place)
-  JOIN wakeful.alarms a ON a.tenant = n.tenant AND a.owner = n.owner AND a.key = n.name`
-export const seqsOfIdempotencyKeys = `SELECT n.place, a.seq
-  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)
-  JOIN wakeful.alarms a ON a.tenant = n.tenant AND a.owner = n.owner AND a.idempotency_key = n.name`
-export const seqsOfKeptKeys = `SELECT n.place, k.alarm
-  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)
+/** The rows of alarms by id, key or idempotency key. */
+const NAMES = `unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)`
+export const seqsOfIds = seqsOf('a.id')
+export const seqsOfKeys = seqsOf('a.key')
+export const seqsOfIdempotencyKeys = seqsOf('a.idempotency_key')
+/** An idempotency key that an upsert has replaced is kept as long as its alarm. */
+export const seqsOfKeptKeys = `SELECT n.place, k.alarm FROM ${NAMES}
   JOIN wakeful.idempotency_keys k ON k.tenant = n.tenant AND k.owner = n.owner AND k.idempotency_key = n.name`
 
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
@@ -115,11 +102,11 @@ export const lockFreeTimers = `SELECT id FROM wakeful.timers WHERE id = ANY($1::
 // Timers
 
 export const insertTimers = `INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${POSITION}, version, edited)
-  SELECT n.*, 1, 0 FROM unnest(${marks(1, ['bigint', 'text', 'text', 'text', 'int', ...POSITION_TYPES])}) AS n`
+  SELECT n.*, 1, 0 FROM unnest(${parameters(1, ['bigint', 'text', 'text', 'text', 'int', ...POSITION_TYPES])}) AS n`
 
 const SET_POSITION = `${POSITION_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
-const MOVES = `unnest(${marks(1, ['bigint', ...POSITION_TYPES])}) AS n (id, ${POSITION})`
-const CLAIMED_MOVES = `unnest(${marks(1, ['bigint', 'bigint', ...POSITION_TYPES])}) AS n (id, claimed, ${POSITION})`
+const MOVES = `unnest(${parameters(1, ['bigint', ...POSITION_TYPES])}) AS n (id, ${POSITION})`
+const CLAIMED_MOVES = `unnest(${parameters(1, ['bigint', 'bigint', ...POSITION_TYPES])}) AS n (id, claimed, ${POSITION})`
 
 export const moveTimers = `UPDATE wakeful.timers SET ${SET_POSITION} FROM ${MOVES} WHERE timers.id = n.id`
 /** A settle moves or removes a timer only at the version that was claimed (promise: recorded-once). */
@@ -144,7 +131,7 @@ export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1
 /**
  * Starts at a position in the due index, behind the timers in flight. Without it, a scan walks over every row deleted since
  * the oldest open snapshot (12 ms after 90,000 fires, 0.3 ms with it). The position has the id because thousands of timers
- * may share an instant. One LATERAL scan per shard: `shard = ANY(64 shards)` sorts all of them (190 ms, 1.1 ms so).
+ * may share an instant. One LATERAL scan per shard: `shard = ANY(64 shards)` sorts all of them (190 ms; with LATERAL 1.1 ms).
  */
 const FROM_POSITION = 'wake_at >= s.low AND (wake_at, id) > (s.low, s.low_id)'
 
@@ -203,7 +190,7 @@ const OUTCOME_TYPES = [
 ] as const // biome-ignore format: a list
 
 export const putOutcomes = `INSERT INTO wakeful.outcomes AS o (${OUTCOME})
-  SELECT * FROM unnest(${marks(1, OUTCOME_TYPES)})
+  SELECT * FROM unnest(${parameters(1, OUTCOME_TYPES)})
   ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status, started_at = excluded.started_at,
   last_fired_at = coalesce(excluded.last_fired_at, o.last_fired_at), completed_at = excluded.completed_at,
   duration_ms = excluded.duration_ms, result = excluded.result, last_error = excluded.last_error,
@@ -311,8 +298,8 @@ export const shardsOfProcess = 'SELECT shard, epoch, pool FROM wakeful.shards WH
 /** Checks that this process is still registered, and keeps it so until the commit: after a long stall its row may be deleted. */
 export const lockProcess = 'SELECT 1 FROM wakeful.processes WHERE holder = $1 FOR KEY SHARE'
 
-/** Marks dead processes. It locks their rows, so that a late heartbeat comes before or after it. */
-export const removeDeadProcesses = `UPDATE wakeful.processes o SET takeovers = o.takeovers + 1 FROM (
+/** Marks dead processes by their `takeovers`. It locks their rows, so that a late heartbeat comes before or after it. */
+export const markDeadProcesses = `UPDATE wakeful.processes o SET takeovers = o.takeovers + 1 FROM (
     SELECT holder FROM wakeful.processes WHERE holder <> $1 AND (lease_until <= ${CLOCK('$2')}
       OR (holder, heartbeats) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
     ORDER BY holder FOR UPDATE SKIP LOCKED) dead
@@ -324,19 +311,13 @@ export const acquireShards = `UPDATE wakeful.shards s SET holder = $1, epoch = s
     ORDER BY slot LIMIT $4::bigint FOR UPDATE SKIP LOCKED) free
   WHERE s.shard = free.shard AND s.epoch = free.epoch RETURNING s.shard, s.epoch`
 
-/** Of the shards to give up, those that are not locked now. */
-export const lockIdleShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-    ON s.shard = l.shard AND s.epoch = l.epoch
-  WHERE s.holder = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s SKIP LOCKED`
-/** Only shards without timers in flight: the next holder would count those as attempts. */
+/** Releases only shards without timers in flight: the next holder would count those as attempts. */
 export const giveUpShards = `UPDATE wakeful.shards s SET holder = NULL FROM (
     SELECT idle.shard FROM unnest($1::int[]) AS idle (shard)
     WHERE NOT EXISTS (SELECT 1 FROM wakeful.in_flight_batches f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
   WHERE s.shard = idle.shard RETURNING s.shard`
 export const releaseShards = `UPDATE wakeful.shards s SET holder = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
-export const leaveStore = `DELETE FROM wakeful.processes o WHERE o.holder = $1
-  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder)`
 /** A process that has released all shards of a pool does not serve it until its next heartbeat, so that others get its share. */
 export const leavePools = `UPDATE wakeful.processes o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
     WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder AND s.pool = served.pool)) WHERE o.holder = $1`
@@ -347,7 +328,7 @@ export const leavePools = `UPDATE wakeful.processes o SET pools = ARRAY(SELECT s
 export const endHandlers = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a, pg_stat_activity own
   WHERE a.application_name = ANY($1::text[]) AND a.datname = current_database() AND a.usename = current_user
     AND own.pid = pg_backend_pid() AND a.xact_start < own.xact_start`
-/** Deletes dead processes that own no shard. */
+/** Deletes processes that own no shard: dead ones, and those that have released all. */
 export const deleteProcesses = `DELETE FROM wakeful.processes o WHERE o.holder = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder)`
 
@@ -384,8 +365,13 @@ export const meta = 'SELECT value FROM wakeful.meta WHERE name = $1'
 export const putMeta = `INSERT INTO wakeful.meta (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
-/** The parameters of one array per column, from a number on. */
-function marks(from: number, types: readonly string[]): string {
+function seqsOf(name: string): string {
+  return `SELECT n.place, a.seq FROM ${NAMES}
+  JOIN wakeful.alarms a ON a.tenant = n.tenant AND a.owner = n.owner AND ${name} = n.name`
+}
+
+/** One array parameter per column, numbered from `from` on. */
+function parameters(from: number, types: readonly string[]): string {
   return types.map((type, index) => `$${from + index}::${type}[]`).join(', ')
 }
 

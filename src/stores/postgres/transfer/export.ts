@@ -1,16 +1,18 @@
 import type { Serial } from '../../../alarm/index.ts'
-import { formatInstant } from '../../../time/index.ts'
 import {
+  documentOf,
+  eventOf,
   type PortableLine,
   portableAlarm,
   portableDamage,
   portableDocument,
   portableEvent,
-  portableHead,
+  portableExport,
   type Values,
+  wakeOf,
 } from '../../index.ts'
 import type { Database, Querying, Session } from '../connection/index.ts'
-import { DOCUMENT_QUERIES, documentOf, eventIn, INBOX_QUERIES, wakeOf } from '../reads/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES } from '../reads/index.ts'
 import { readSnapshots } from '../rows/index.ts'
 import { eventsOfAll } from '../sql/index.ts'
 
@@ -45,28 +47,7 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
     // Counting the events may take long: it must not use the connections of other reads.
     const [alarms] = (await session.row(EXPORT_QUERIES.countAlarms)) as [number]
     const [events] = (await session.row(EXPORT_QUERIES.countEvents)) as [number]
-    yield portableHead(formatInstant(now), { alarms, events })
-    yield* calendarLines(session)
-    const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
-    for (const row of await session.rows(DOCUMENT_QUERIES.all)) {
-      written.documents += 1
-      yield portableDocument(documentOf(row))
-    }
-    for await (const rows of pages(session, EXPORT_QUERIES.alarms)) {
-      for (const line of await alarmLines(session, rows)) {
-        if ('alarm' in line) written.alarms += 1
-        yield line
-      }
-    }
-    for await (const rows of pages(session, eventsOfAll)) {
-      written.events += rows.length
-      for (const row of rows) yield portableEvent(eventIn(row))
-    }
-    for await (const rows of pages(session, INBOX_QUERIES.all)) {
-      written.wakes += rows.length
-      for (const row of rows) yield { wake: wakeOf(row) }
-    }
-    yield { end: true, ...written }
+    yield* portableExport(now, { alarms, events }, lines(session))
   } catch (thrown) {
     throw database.failure(thrown)
   } finally {
@@ -74,11 +55,17 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
   }
 }
 
-async function* calendarLines(session: Session): AsyncGenerator<PortableLine> {
+async function* lines(session: Session): AsyncGenerator<PortableLine> {
   for (const row of await session.rows(EXPORT_QUERIES.calendars)) {
     const [tenant, name, dates, weekend] = row as [string, string, string, string]
     yield { calendar: { tenant, name, dates: JSON.parse(dates), weekend: JSON.parse(weekend) } }
   }
+  for (const row of await session.rows(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
+  for await (const rows of pages(session, EXPORT_QUERIES.alarms)) yield* await alarmLines(session, rows)
+  for await (const rows of pages(session, eventsOfAll))
+    for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(session, INBOX_QUERIES.all))
+    for (const row of rows) yield { wake: wakeOf(row) }
 }
 
 /** The alarms of a page, each as its line or as its error. */

@@ -1,9 +1,8 @@
 import { type Alarm, type Context, calendarNames, type Serial } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import {
-  alarmMissing,
   alarmValues,
-  calendarMissing,
+  hasEnded,
   isZoned,
   nameConflict,
   occurrenceIn,
@@ -14,13 +13,23 @@ import {
   type PortableRow,
   type PortableWake,
   portableTally,
+  wakeValues,
+  withoutKey,
   ZONE_DATA_META,
 } from '../../index.ts'
-import { isDuplicate, type Session } from '../connection/index.ts'
-import { INBOX_QUERIES, putDocument, wakeValues } from '../reads/index.ts'
-import { calendarCacheOf, columns, putCalendar, type WriteBatch } from '../rows/index.ts'
+import { CALENDARS_NOTICE } from '../../sharded/index.ts'
+import { columns, isDuplicate, type Session } from '../connection/index.ts'
+import { INBOX_QUERIES, putDocument } from '../reads/index.ts'
+import {
+  calendarCacheOf,
+  lockSnapshots,
+  putCalendar,
+  seqsNamed,
+  snapshotIn,
+  type Write,
+  type WriteBatch,
+} from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { settleKeys } from './import-keys.ts'
 
 export const IMPORT_QUERIES = {
   /** One import at a time: two of the same file skip what the other has written. */
@@ -30,10 +39,9 @@ export const IMPORT_QUERIES = {
   knownOwnEvents: 'SELECT id FROM wakeful.events WHERE alarm IS NULL AND id = ANY($1::text[])',
   knownEvents: `SELECT e.alarm, e.id FROM wakeful.events e WHERE e.alarm = ANY($1::bigint[])
     AND (e.alarm, e.id) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))`,
+  releaseKeys: 'UPDATE wakeful.alarms SET key = NULL WHERE seq = ANY($1::bigint[])',
   unreview: 'UPDATE wakeful.calendars SET reviewed_version = 0 WHERE tenant = ANY($1::text[])',
 } as const
-
-type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 const ATTEMPTS_MAX = 3
 
@@ -64,35 +72,39 @@ async function importRows(
   for (let from = 0; from < lines.length; ) {
     const kind = kindOf(lines[from]!)
     const end = lines.findIndex((line, index) => index > from && kindOf(line) !== kind)
-    const run = lines.slice(from, end === -1 ? lines.length : end)
-    if (kind === 'calendar') written += await importCalendars(batch, run as PortableCalendar[], context)
-    else if (kind === 'document') written += await importDocuments(batch, run as PortableDocument[])
-    else if (kind === 'wake') written += await importWakes(batch, run as PortableWake[])
-    else if (kind === 'alarm') written += await importAlarms(batch, run as PortableAlarm[])
-    else written += await importEvents(batch, run as PortableEvent[])
+    const group = lines.slice(from, end === -1 ? lines.length : end)
+    // `never`: TypeScript does not see that all lines of the group are of this kind.
+    written += await IMPORTS[kind](batch, group as never, context)
     await batch.flush()
-    from += run.length
+    from += group.length
   }
   return written
 }
 
-function kindOf(line: PortableRow) {
-  return KINDS.find((kind) => kind in line)!
-}
+/** How each kind of lines is written; returns the number of new rows. */
+const IMPORTS = {
+  calendar: importCalendars,
+  document: importDocuments,
+  alarm: importAlarms,
+  event: importEvents,
+  wake: importWakes,
+} as const
 
-const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
+function kindOf(line: PortableRow): keyof typeof IMPORTS {
+  return (Object.keys(IMPORTS) as (keyof typeof IMPORTS)[]).find((kind) => kind in line)!
+}
 
 /** Writes documents as they were exported; an existing one of the same name stays. */
 async function importDocuments({ session }: WriteBatch, lines: readonly PortableDocument[]): Promise<number> {
   let written = 0
-  for (const { document: line } of lines) {
-    const { updatedAt, ...document } = line
+  for (const line of lines) {
+    const { updatedAt, ...document } = line.document
     if ((await putDocument(session, document, updatedAt, 0)) !== null) written += 1
   }
   return written
 }
 
-/** Writes wakes as they were exported, as available: they were handed out in another store. */
+/** Writes wakes as they were exported. All are available here, even if they were fetched in the other store. */
 function importWakes({ session }: WriteBatch, lines: readonly PortableWake[]): Promise<number> {
   return session.run(INBOX_QUERIES.import, ...columns(lines.map(({ wake }) => wakeValues(wake))))
 }
@@ -105,23 +117,23 @@ async function importCalendars(
 ): Promise<number> {
   const { session } = batch
   let written = 0
-  for (const { calendar: line } of lines) {
-    const { tenant, ...calendar } = line
+  for (const line of lines) {
+    const { tenant, ...calendar } = line.calendar
     const [known] = await calendarCacheOf(session).named(session, [{ tenant, name: calendar.name }])
     if (known !== undefined) continue
     await putCalendar(session, tenant, calendar, context)
     written += 1
   }
-  if (written > 0) batch.notifyCalendars()
+  if (written > 0) batch.notify(CALENDARS_NOTICE)
   return written
 }
 
 async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[]): Promise<number> {
-  const { session, writes } = batch
+  const { session } = batch
   const unknown = await unknownAlarms(session, alarms)
   if (unknown.length === 0) return 0
   await refuseConflicts(session, unknown)
-  const lines = await settleKeys(batch, unknown)
+  const lines = await resolveKeys(batch, unknown)
   await refuseUnknownCalendars(
     session,
     lines.map(({ alarm }) => alarm),
@@ -134,14 +146,14 @@ async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[])
   for (const line of lines) {
     const { alarm, timers, outcome, formerKeys = [] } = line
     const stored = { ...alarm, seq: seqOf.get(alarm.id)! }
-    for (const timer of timers) writes.addTimer(stored, timer)
-    if (outcome !== null) writes.putOutcome(stored, outcome)
+    for (const timer of timers) batch.addTimer(stored, timer)
+    if (outcome !== null) batch.putOutcome(stored, outcome)
     for (const key of formerKeys) kept.push([alarm.tenant, alarm.owner, key, stored.seq])
-    writes.tallies.created(alarm)
-    writes.tallies.add(alarm, portableTally(line))
+    batch.tallies.created(alarm)
+    batch.tallies.add(alarm, portableTally(line))
   }
   if (kept.length > 0) session.send(sql.keepIdempotencyKeys, ...columns(kept))
-  writes.rows += lines.length
+  batch.rows += lines.length
   return lines.length
 }
 
@@ -158,28 +170,28 @@ async function unknownAlarms(session: Session, lines: readonly PortableAlarm[]):
   return lines.filter((line) => byId.get(line.alarm.id) === line)
 }
 
-/** A name of an imported alarm. */
-interface Claim {
+/** A key or idempotency key of an imported alarm, which no other alarm may have. */
+interface UniqueName {
   readonly alarm: Alarm
   readonly what: 'key' | 'idempotency key'
   readonly value: string
 }
 
 async function refuseConflicts(session: Session, lines: readonly PortableAlarm[]): Promise<void> {
-  const claims = lines.flatMap(claimsOf)
-  const claimed = new Map<string, Alarm>()
-  for (const { alarm, what, value } of claims) {
+  const names = lines.flatMap(uniqueNamesOf)
+  const byName = new Map<string, Alarm>()
+  for (const { alarm, what, value } of names) {
     const name = JSON.stringify([what, alarm.tenant, alarm.owner, value])
-    const other = claimed.get(name)
+    const other = byName.get(name)
     if (other !== undefined) throw nameConflict(alarm, what, value, other.id)
-    claimed.set(name, alarm)
+    byName.set(name, alarm)
   }
-  const once = claims.filter(({ what }) => what === 'idempotency key')
-  await refuseKnown(session, sql.seqsOfIdempotencyKeys, once)
-  await refuseKnown(session, sql.seqsOfKeptKeys, once)
+  const idempotencyKeys = names.filter(({ what }) => what === 'idempotency key')
+  await refuseKnown(session, sql.seqsOfIdempotencyKeys, idempotencyKeys)
+  await refuseKnown(session, sql.seqsOfKeptKeys, idempotencyKeys)
 }
 
-function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
+function uniqueNamesOf({ alarm, formerKeys = [] }: PortableAlarm): UniqueName[] {
   const { key, idempotencyKey } = alarm
   const keys = [...new Set(idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys])]
   return [
@@ -188,15 +200,52 @@ function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
   ]
 }
 
-async function refuseKnown(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
-  if (claims.length === 0) return
-  const rows = claims.map(({ alarm, value }) => [alarm.tenant, alarm.owner, value])
-  const [known] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
+async function refuseKnown(
+  session: Session,
+  query: string,
+  uniqueNames: readonly UniqueName[],
+): Promise<void> {
+  const names = uniqueNames.map(({ alarm: { tenant, owner }, value }) => ({ tenant, owner, name: value }))
+  const [known] = await seqsNamed(session, query, names)
   if (known === undefined) return
-  const [ordinal, seq] = known
+  const [place, seq] = known
   const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [Serial, string]
-  const { alarm, what, value } = claims[ordinal - 1]!
+  const { alarm, what, value } = uniqueNames[place]!
   throw nameConflict(alarm, what, value, id)
+}
+
+/**
+ * Returns the alarms with the keys that they can have here. If two alarms have the same key, the one that has ended loses
+ * it, here or in the export. Two that are still to fire are refused.
+ */
+async function resolveKeys(batch: WriteBatch, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
+  const holders = await holdersOf(batch, lines)
+  if (holders.size === 0) return [...lines]
+  const seqs = [...holders.values()].sort((a, b) => Number(a) - Number(b))
+  const snapshots = await lockSnapshots(batch.session, seqs, batch.moment)
+  const released: Serial[] = []
+  const resolved = lines.map((line) => {
+    const seq = holders.get(line)
+    const holder = seq === undefined ? undefined : snapshotIn(snapshots, seq)
+    if (holder === undefined) return line
+    if (hasEnded(line)) return withoutKey(line)
+    if (!hasEnded(holder)) throw nameConflict(line.alarm, 'key', line.alarm.key!, holder.alarm.id)
+    released.push(holder.alarm.seq)
+    return line
+  })
+  if (released.length > 0) batch.session.send(IMPORT_QUERIES.releaseKeys, released)
+  return resolved
+}
+
+/** The rows of the alarms that have these keys here. */
+async function holdersOf(
+  { session }: WriteBatch,
+  lines: readonly PortableAlarm[],
+): Promise<Map<PortableAlarm, Serial>> {
+  const keyed = lines.filter(({ alarm }) => alarm.key !== null)
+  const names = keyed.map(({ alarm: { tenant, owner, key } }) => ({ tenant, owner, name: key }))
+  const seqs = await seqsNamed(session, sql.seqsOfKeys, names)
+  return new Map([...seqs].map(([place, seq]) => [keyed[place]!, seq]))
 }
 
 async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
@@ -207,10 +256,11 @@ async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]
     named.map(({ alarm, name }) => ({ tenant: alarm.tenant, name })),
   )
   const missing = named[found.indexOf(undefined)]
-  if (missing !== undefined) throw calendarMissing(missing.alarm, missing.name)
+  if (missing !== undefined)
+    throw new WakefulError('import.calendar_missing', { alarm: missing.alarm.id, name: missing.name })
 }
 
-/** They were resolved by the calendars and the zone data of another store: the next review resolves them again. */
+/** The next review resolves these alarms again: the other store may have had other calendars and other zone data. */
 function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
   const naming = lines.filter(({ alarm }) => calendarNames(alarm).length > 0)
   const tenants = [...new Set(naming.map(({ alarm }) => alarm.tenant))]
@@ -219,7 +269,7 @@ function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
 }
 
 async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]): Promise<number> {
-  const events = await placedEvents(
+  const events = await withAlarms(
     batch.session,
     lines.map(({ event }) => event),
   )
@@ -231,33 +281,33 @@ async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]):
     known.add(name)
     const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
     const names = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
-    batch.writes.addEventRow([...names, at, data])
+    batch.addEventRow([...names, at, data])
     written += 1
   }
   return written
 }
 
 /** An event with the row of its alarm; null if it concerns none. */
-interface PlacedEvent {
+interface EventWithAlarm {
   readonly event: PortableEvent['event']
   readonly alarm: Serial | null
 }
 
-async function placedEvents(
+async function withAlarms(
   session: Session,
   events: readonly PortableEvent['event'][],
-): Promise<PlacedEvent[]> {
-  const names = events.map(({ tenant, owner, alarmId }) => [tenant, owner, alarmId])
-  const rows = (await session.rows(sql.seqsOfIds, ...columns(names))) as [number, Serial][]
-  const seqOf = new Map(rows)
-  return events.map((event, index) => {
-    const alarm = seqOf.get(index + 1)
-    if (event.alarmId !== null && alarm === undefined) throw alarmMissing(event)
+): Promise<EventWithAlarm[]> {
+  const names = events.map(({ tenant, owner, alarmId }) => ({ tenant, owner, name: alarmId }))
+  const seqOf = await seqsNamed(session, sql.seqsOfIds, names)
+  return events.map((event, place) => {
+    const alarm = seqOf.get(place)
+    if (event.alarmId !== null && alarm === undefined)
+      throw new WakefulError('import.alarm_missing', { event: event.id, alarm: event.alarmId })
     return { event, alarm: alarm ?? null }
   })
 }
 
-async function knownEvents(session: Session, events: readonly PlacedEvent[]): Promise<Set<string>> {
+async function knownEvents(session: Session, events: readonly EventWithAlarm[]): Promise<Set<string>> {
   const own = events.filter(({ alarm }) => alarm === null).map(({ event }) => event.id)
   const others = events.filter(({ alarm }) => alarm !== null)
   const alarms = others.map(({ alarm }) => alarm)

@@ -1,3 +1,2 @@
 export { EXPORT_QUERIES, exportLines } from './export.ts'
 export { IMPORT_QUERIES, importBatch } from './import.ts'
-export { KEY_QUERIES } from './import-keys.ts'

@@ -6,11 +6,11 @@ import {
   type Serial,
   snapshotAfter,
 } from '../../../alarm/index.ts'
-import type { Decide, EditResult, Selector } from '../../index.ts'
-import type { Session } from '../connection/index.ts'
-import { apply, lockSnapshots, type StoredSnapshot, snapshotIn, type WriteBatch } from '../rows/index.ts'
+import type { Decide, EditResult, Selector, StoredSnapshot } from '../../index.ts'
+import type { Database, Session } from '../connection/index.ts'
+import { apply, lockSnapshots, seqsNamed, snapshotIn, type Write, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import type { Ending } from './group-commit.ts'
+import { type Ending, GroupCommit, writeWaiting } from './group-commit.ts'
 
 /** A caller's edit. */
 export interface EditJob<A = unknown> {
@@ -20,15 +20,39 @@ export interface EditJob<A = unknown> {
   readonly context: Context
 }
 
+/** Users' edits, committed in groups: they can wait for a user's transaction. */
+export class Edits {
+  readonly #lane: GroupCommit<EditJob, EditResult<unknown>>
+
+  constructor({ timers }: Database, write: Write) {
+    this.#lane = new GroupCommit(timers, (jobs, isAlone) =>
+      writeWaiting(write, isAlone, (batch) => editAll(batch, jobs)),
+    )
+  }
+
+  edit(job: EditJob): Promise<EditResult<unknown>> {
+    return this.#lane.submit(job)
+  }
+
+  /** The same in a user's transaction. */
+  async editIn(batch: WriteBatch, job: EditJob): Promise<EditResult<unknown>> {
+    const [ending] = await editAll(batch, [job])
+    if ('refusal' in ending!) throw ending.refusal
+    return ending!.answer
+  }
+
+  /** Waits for what is under way. */
+  settled(): Promise<void> {
+    return this.#lane.settled()
+  }
+}
+
 /**
  * Reads, decides and writes the selected alarms; those that do not exist and those of other owners are left out
  * alike. Edits of several callers share a transaction: if one is refused, nothing of it is written, and the others
  * are not affected.
  */
-export async function editAll(
-  batch: WriteBatch,
-  jobs: readonly EditJob[],
-): Promise<Ending<EditResult<unknown>>[]> {
+async function editAll(batch: WriteBatch, jobs: readonly EditJob[]): Promise<Ending<EditResult<unknown>>[]> {
   const selections = await select(batch.session, jobs)
   const endings: Ending<EditResult<unknown>>[] = []
   let left = jobs.map((job, index) => ({ job, index, ...selections[index]! }))
@@ -71,7 +95,7 @@ function decideAll(
     return { refusal }
   }
   const results = decided.map(({ snapshot, change, answer }) => {
-    apply(batch.writes, snapshot.alarm, snapshot.timers, change, context)
+    apply(batch, snapshot.alarm, snapshot.timers, change, context)
     return { answer, snapshot: snapshotAfter(snapshot, change) }
   })
   return { answer: { results, next } }
@@ -84,45 +108,32 @@ interface Selection {
 
 /** The rows that each caller selects, in the order of their names. */
 async function select(session: Session, jobs: readonly EditJob[]): Promise<Selection[]> {
-  const ids = named(jobs, ({ which }) => ('id' in which ? [which.id] : 'ids' in which ? which.ids : []))
-  const keys = named(jobs, ({ which }) => ('key' in which ? [which.key] : []))
   const [byId, byKey] = await Promise.all([
-    seqsOf(session, sql.seqsOfIds, ids),
-    seqsOf(session, sql.seqsOfKeys, keys),
+    selectNamed(session, sql.seqsOfIds, jobs, (which) =>
+      'id' in which ? [which.id] : 'ids' in which ? which.ids : [],
+    ),
+    selectNamed(session, sql.seqsOfKeys, jobs, (which) => ('key' in which ? [which.key] : [])),
   ])
   return Promise.all(
     jobs.map(
-      (job, index) => selectMany(session, job) ?? { seqs: [...byId(index), ...byKey(index)], next: null },
+      (job, index) => selectMany(session, job) ?? { seqs: [...byId[index]!, ...byKey[index]!], next: null },
     ),
   )
 }
 
-interface Named extends Scope {
-  readonly name: string
-  readonly index: number
-}
-
-function named(jobs: readonly EditJob[], names: (job: EditJob) => readonly string[]): Named[] {
-  return jobs.flatMap((job, index) => names(job).map((name) => ({ ...job.scope, name, index })))
-}
-
-async function seqsOf(
+async function selectNamed(
   session: Session,
   text: string,
-  asked: readonly Named[],
-): Promise<(index: number) => Serial[]> {
-  if (asked.length === 0) return () => []
-  const rows = await session.rows(
-    text,
-    asked.map(({ tenant }) => tenant),
-    asked.map(({ owner }) => owner),
-    asked.map(({ name }) => name),
+  jobs: readonly EditJob[],
+  namesOf: (which: Selector) => readonly string[],
+): Promise<ReadonlySet<Serial>[]> {
+  const names = jobs.flatMap(({ scope, which }, index) =>
+    namesOf(which).map((name) => ({ ...scope, name, index })),
   )
-  const found = rows
-    .map(([ordinal, seq]) => ({ position: (ordinal as number) - 1, seq: seq as Serial }))
-    .sort((a, b) => a.position - b.position)
-  const grouped = Map.groupBy(found, ({ position }) => asked[position]!.index)
-  return (index) => [...new Set((grouped.get(index) ?? []).map(({ seq }) => seq))]
+  const seqs = await seqsNamed(session, text, names)
+  const found = jobs.map(() => new Set<Serial>())
+  for (const [place, { index }] of names.entries()) if (seqs.has(place)) found[index]!.add(seqs.get(place)!)
+  return found
 }
 
 /** A bounded part of a subject's alarms, or of all pending ones; undefined if the alarms were named one by one. */

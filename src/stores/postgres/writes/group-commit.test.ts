@@ -1,24 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { realTimers } from '../../sharded/index.ts'
-import { GroupCommit } from './group-commit.ts'
+import { GroupCommit, type RunGroup } from './group-commit.ts'
 
 /** A store that commits when it is told to, and cannot take some jobs. */
-function scene(bad: readonly string[] = [], jobsMax = 100, groupsMax = 1) {
+function scene(bad: readonly string[] = [], groupsMax = 1) {
   const commits: string[][] = []
   const releases: PromiseWithResolvers<void>[] = []
-  const group = new GroupCommit<string, string>({
-    jobsMax,
-    groupsMax,
-    timers: realTimers,
-    mayDivide: (thrown) => (thrown as Error).message === 'bad',
-    async run(jobs) {
-      await releases.shift()?.promise
-      if (jobs.some((job) => bad.includes(job))) throw new Error('bad')
-      if (jobs.includes('down')) throw new Error('down')
-      commits.push([...jobs])
-      return jobs.map((job) => (job === 'no' ? { refusal: new Error('no') } : { answer: `${job}!` }))
-    },
-  })
+  const run: RunGroup<string, string> = async (jobs) => {
+    await releases.shift()?.promise
+    if (jobs.some((job) => bad.includes(job))) throw new Error('bad')
+    if (jobs.includes('down')) throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
+    commits.push([...jobs])
+    return jobs.map((job) => (job === 'no' ? { refusal: new Error('no') } : { answer: `${job}!` }))
+  }
+  const group = new GroupCommit(realTimers, run, groupsMax)
   return { group, commits, releases }
 }
 
@@ -67,14 +62,14 @@ describe('a group commit', () => {
   })
 
   it('takes no more at a time than its bound', async () => {
-    const { group, commits } = scene([], 2)
-    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((job) => group.submit(job)))
-    expect(commits.map((jobs) => jobs.length)).toEqual([2, 2, 1])
+    const { group, commits } = scene()
+    await Promise.all(Array.from({ length: 1_001 }, (_, i) => group.submit(String(i))))
+    expect(commits.map((jobs) => jobs.length)).toEqual([500, 500, 1])
     await group.settled()
   })
 
   it('divides many among the groups that it may have under way', async () => {
-    const { group, commits } = scene([], 100, 2)
+    const { group, commits } = scene([], 2)
     const jobs = Array.from({ length: 40 }, (_, i) => String(i))
     expect(await Promise.all(jobs.map((job) => group.submit(job)))).toEqual(jobs.map((job) => `${job}!`))
     expect(commits.map((each) => each.length)).toEqual([20, 20])
@@ -82,7 +77,7 @@ describe('a group commit', () => {
   })
 
   it('lets a few wait for the group that is under way, and many go ahead', async () => {
-    const { group, commits, releases } = scene([], 100, 2)
+    const { group, commits, releases } = scene([], 2)
     const release = Promise.withResolvers<void>()
     releases.push(release)
     const first = group.submit('a')
@@ -100,10 +95,11 @@ describe('a group commit', () => {
   })
 
   it('has settled when everything has, also what came meanwhile', async () => {
-    const { group, commits } = scene([], 2, 2)
-    const ends = Promise.all(['a', 'b', 'c', 'd', 'e'].map((job) => group.submit(job)))
+    const { group, commits } = scene([], 2)
+    const jobs = Array.from({ length: 1_001 }, (_, i) => String(i))
+    const ends = Promise.all(jobs.map((job) => group.submit(job)))
     await group.settled()
-    expect(commits.flat()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(commits.flat()).toEqual(jobs)
     await ends
   })
 })

@@ -1,4 +1,7 @@
+import { WakefulError } from '../../../error.ts'
 import type { Timers } from '../../sharded/index.ts'
+import { isLockTimeout, isStoreError } from '../connection/index.ts'
+import type { Write, WriteBatch } from '../rows/index.ts'
 
 /** Calls that wait for the same commit. */
 interface Waiting<J, A> {
@@ -10,18 +13,10 @@ interface Waiting<J, A> {
 /** The results of the jobs in a group: an answer, or an error of that job alone. */
 export type Ending<A> = { readonly answer: A } | { readonly refusal: unknown }
 
-/** How a group commit runs its jobs. */
-export interface GroupPorts<J, A> {
-  /** Runs jobs in one transaction and answers after its commit; a throw means that nothing was written. */
-  run(jobs: readonly J[], isAlone: boolean): Promise<readonly Ending<A>[]>
-  /** Whether one of the jobs may have caused the error, so that the others are tried without it. */
-  mayDivide(thrown: unknown): boolean
-  readonly jobsMax: number
-  readonly timers: Timers
-  /** Concurrent groups (1); more only if jobs cannot conflict with each other. */
-  readonly groupsMax?: number
-}
+/** Runs jobs in one transaction and answers after its commit; a throw means that nothing was written. */
+export type RunGroup<J, A> = (jobs: readonly J[], isAlone: boolean) => Promise<readonly Ending<A>[]>
 
+const JOBS_MAX = 500
 /**
  * A commit takes about as long for one job as for this many: fewer do not start another commit while one is under
  * way.
@@ -35,13 +30,18 @@ const SHARE_MIN = 16
  * caused the error is alone.
  */
 export class GroupCommit<J, A> {
-  readonly #ports: GroupPorts<J, A>
+  readonly #timers: Timers
+  readonly #run: RunGroup<J, A>
+  readonly #groupsMax: number
   readonly #underWay = new Set<Promise<void>>()
   #waiting: Waiting<J, A>[] = []
   #gathering: Promise<void> | null = null
 
-  constructor(ports: GroupPorts<J, A>) {
-    this.#ports = ports
+  /** `groupsMax` are the concurrent groups: more than one only if jobs cannot conflict with each other. */
+  constructor(timers: Timers, run: RunGroup<J, A>, groupsMax = 1) {
+    this.#timers = timers
+    this.#run = run
+    this.#groupsMax = groupsMax
   }
 
   submit(job: J): Promise<A> {
@@ -59,7 +59,7 @@ export class GroupCommit<J, A> {
 
   async #gather(): Promise<void> {
     // At the end of this turn of the event loop, so that its other callers join.
-    await new Promise<void>((resolve) => this.#ports.timers.soon(resolve))
+    await new Promise<void>((resolve) => this.#timers.soon(resolve))
     this.#gathering = null
     while (this.#waiting.length > 0 && this.#mayFly()) this.#fly(this.#waiting.splice(0, this.#share()))
   }
@@ -73,11 +73,7 @@ export class GroupCommit<J, A> {
   #share(): number {
     const free = this.#groupsMax - this.#underWay.size
     const all = this.#waiting.length
-    return Math.min(this.#ports.jobsMax, all < free * SHARE_MIN ? all : Math.ceil(all / free))
-  }
-
-  get #groupsMax(): number {
-    return this.#ports.groupsMax ?? 1
+    return Math.min(JOBS_MAX, all < free * SHARE_MIN ? all : Math.ceil(all / free))
   }
 
   #fly(group: readonly Waiting<J, A>[]): void {
@@ -89,19 +85,17 @@ export class GroupCommit<J, A> {
   }
 
   async #runAll(group: readonly Waiting<J, A>[]): Promise<void> {
-    const { run, mayDivide } = this.#ports
+    const isAlone = group.length === 1
     try {
-      const endings = await run(
-        group.map(({ job }) => job),
-        group.length === 1,
-      )
+      const jobs = group.map(({ job }) => job)
+      const endings = await this.#run(jobs, isAlone)
       for (const [index, ending] of endings.entries()) {
         const { resolve, reject } = group[index]!
         if ('answer' in ending) resolve(ending.answer)
         else reject(ending.refusal)
       }
     } catch (thrown) {
-      if (group.length === 1 || !mayDivide(thrown)) {
+      if (isAlone || !mayBeOfOne(thrown)) {
         for (const { reject } of group) reject(thrown)
         return
       }
@@ -109,5 +103,31 @@ export class GroupCommit<J, A> {
       const middle = group.length >> 1
       await Promise.all([this.#runAll(group.slice(0, middle)), this.#runAll(group.slice(middle))])
     }
+  }
+}
+
+/** Whether one job of a group may be the cause: its row, or a lock that it alone waits for. */
+function mayBeOfOne(thrown: unknown): boolean {
+  return isLockTimeout(thrown) || !isStoreError(thrown)
+}
+
+/** A group waits only shortly for a lock of a user's transaction; a single call waits longer. */
+const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
+const ALONE = `SET LOCAL lock_timeout = '10s'`
+
+/** Writes what may have to wait for such a lock. */
+export async function writeWaiting<T>(
+  write: Write,
+  isAlone: boolean,
+  work: (batch: WriteBatch) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write((batch) => {
+      batch.session.send(isAlone ? ALONE : TOGETHER)
+      return work(batch)
+    })
+  } catch (thrown) {
+    if (!isAlone || !isLockTimeout(thrown)) throw thrown
+    throw new WakefulError('store.locked', {}, { cause: thrown })
   }
 }

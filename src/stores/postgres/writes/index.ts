@@ -1,4 +1,4 @@
+export { Edits } from './edits.ts'
 export { reviewSelected } from './reviews.ts'
-export { isKeyed } from './sets.ts'
+export { isKeyed, Sets } from './sets.ts'
 export { UserTransactions } from './user-transactions.ts'
-export { Writers } from './writers.ts'

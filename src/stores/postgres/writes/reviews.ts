@@ -22,7 +22,7 @@ export async function reviewSelected(
   for (const snapshot of found.values()) {
     const change = snapshot.timers.length === 0 ? null : decided(snapshot, decide)
     if (change === null) continue
-    apply(batch.writes, snapshot.alarm, snapshot.timers, change, context)
+    apply(batch, snapshot.alarm, snapshot.timers, change, context)
     changed += 1
   }
   await batch.flush()

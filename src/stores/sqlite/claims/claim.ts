@@ -1,4 +1,4 @@
-import type { Change, Decision, Serial, Timer } from '../../../alarm/index.ts'
+import type { Decision, Timer } from '../../../alarm/index.ts'
 import { errorText } from '../../../error.ts'
 import {
   ALARM_COLUMNS,
@@ -33,24 +33,23 @@ export function claim(write: WriteContext, leases: readonly Lease[], request: Cl
     more ||= isMore
     claimed.push(...recordInFlight(write, lease, ready, request))
   }
-  if (request.avoid !== undefined) {
-    const inFlight = inFlightWith(request.inFlight, claimed)
-    advance(write.session, request)
-    return {
-      timers: claimed,
-      lost,
-      more,
-      nextWakeAt: fairWakeAt(write.session, leases, { ...request, inFlight }),
-    }
-  }
+  if (request.avoid !== undefined) advance(write.session, request)
+  const inFlight = inFlightWith(request.inFlight, claimed)
   // If more is due, the engine claims again at once and does not need the next wake yet.
-  if (more) return { timers: claimed, lost, more, nextWakeAt: request.context.now }
-  return {
-    timers: claimed,
-    lost,
-    more,
-    nextWakeAt: nextWakeAt(write.session, leases, inFlightWith(request.inFlight, claimed)),
-  }
+  const isNow = more && request.avoid === undefined
+  const wakeAt = isNow ? request.context.now : claimableAt(write.session, leases, { ...request, inFlight })
+  return { timers: claimed, lost, more, nextWakeAt: wakeAt }
+}
+
+/** The earliest wake that a claim may take. */
+export function claimableAt(
+  session: Session,
+  leases: readonly Lease[],
+  request: ClaimRequest,
+): number | null {
+  return request.avoid === undefined
+    ? nextWakeAt(session, leases, request.inFlight)
+    : fairWakeAt(session, leases, request)
 }
 
 /** Rows that one claim reads in a shard. Bounds the transaction where nothing has to be delivered. */
@@ -140,19 +139,17 @@ export function nextWakeAt(
   leases: readonly Lease[],
   inFlight: InFlightTimers,
 ): number | null {
-  let earliest: number | null = null
-  for (const lease of leases) {
-    const next =
-      nextFree(session, lease, inFlight, 1) ??
-      (inFlight.size === 0 ? null : nextFree(session, lease, inFlight, inFlight.size + 1))
-    if (next !== null && (earliest === null || next < earliest)) earliest = next
-  }
-  return earliest
+  const wakes = leases.flatMap((lease) => nextFree(session, lease, inFlight) ?? [])
+  return wakes.length === 0 ? null : Math.min(...wakes)
 }
 
-function nextFree(session: Session, lease: Lease, inFlight: InFlightTimers, limit: number): number | null {
-  const rows = session.values(sql.nextTimers, lease.shard, limit) as [number, number, number][]
-  return rows.find(([id, version]) => !inFlight.has(id, version))?.[2] ?? null
+/** The first row is rarely in flight; if it is, as many as are in flight may come first. */
+function nextFree(session: Session, { shard }: Lease, inFlight: InFlightTimers): number | null {
+  const read = (limit: number) => {
+    const rows = session.values(sql.nextTimers, shard, limit) as [number, number, number][]
+    return rows.find(([id, version]) => !inFlight.has(id, version))?.[2] ?? null
+  }
+  return read(1) ?? (inFlight.size === 0 ? null : read(inFlight.size + 1))
 }
 
 interface Ready {
@@ -177,27 +174,13 @@ function triageAll(write: WriteContext, rows: readonly Values[], request: ClaimR
     decidedCount += 1
     const decided = decide(write, row, request)
     if (decided === null) continue
-    const { alarm, decision } = decided
+    const { alarm, timers, decision } = decided
     const { change } = decision
-    if (change !== undefined && !applyIsolated(write, row, decided, change)) continue
+    if (change && isolated(write, row, (inner) => apply(inner, alarm, timers, change)) === null) continue
     if (decision.kind === 'fire') ready.push({ alarm, timer: decision.timer })
     hasPassed ||= decision.kind === 'pass'
   }
   return { ready, cutShort: decidedCount < rows.length, hasPassed }
-}
-
-/** Whether the change could be written. */
-function applyIsolated(
-  write: WriteContext,
-  row: Values,
-  { alarm, timers }: Decided,
-  change: Change,
-): boolean {
-  const applyChange = (inner: WriteContext) => {
-    apply(inner, alarm, timers, change)
-    return true
-  }
-  return isolated(write, row, applyChange) !== null
 }
 
 interface Decided {
@@ -227,16 +210,9 @@ function decide(write: WriteContext, row: Values, request: ClaimRequest): Decide
   }
 }
 
-function openCount(session: Session, alarm: StoredAlarm): number {
-  return (
-    session.get<{ open: number }>(
-      sql.openTimersOfAlarm,
-      alarm.tenant,
-      alarm.owner,
-      alarm.seq,
-      alarm.generation,
-    )?.open ?? 0
-  )
+function openCount(session: Session, { tenant, owner, seq, generation }: StoredAlarm): number {
+  const row = session.value(sql.openTimersOfAlarm, tenant, owner, seq, generation)
+  return row![0] as number
 }
 
 function recordInFlight(
@@ -246,15 +222,10 @@ function recordInFlight(
   request: ClaimRequest,
 ): ClaimedTimer[] {
   if (ready.length === 0) return []
-  const flat: Serial[] = []
-  for (const { timer } of ready) flat.push(timer.id, timer.version)
-  const { lastInsertRowid: id } = write.session.run(
-    sql.insertInFlightBatch,
-    lease.shard,
-    lease.epoch,
-    request.context.now,
-    JSON.stringify(flat),
-  )
-  const batch = { id, shard: lease.shard }
+  const timers = JSON.stringify(ready.flatMap(({ timer }) => [timer.id, timer.version]))
+  const { shard, epoch } = lease
+  const { now } = request.context
+  const { lastInsertRowid: id } = write.session.run(sql.insertInFlightBatch, shard, epoch, now, timers)
+  const batch = { id, shard }
   return ready.map(({ alarm, timer }) => ({ lease, batch, alarm, timer }))
 }

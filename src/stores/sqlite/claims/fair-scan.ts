@@ -1,36 +1,23 @@
 import type { Scope } from '../../../alarm/index.ts'
-import {
-  ALARM_COLUMNS,
-  type ClaimRequest,
-  type Lease,
-  ownerKey,
-  TIMER_COLUMNS,
-  type Values,
-} from '../../index.ts'
+import { type ClaimRequest, type Lease, ownerKey, TIMER_COLUMNS, type Values } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-
-const TIMER = TIMER_COLUMNS.map((column) => `t.${column}`).join(', ')
-const ALARM = ALARM_COLUMNS.map((column) => `a.${column}`).join(', ')
+import * as sql from '../sql/index.ts'
 
 /**
- * The statements of a scan that skips tenants and owners over their limit: none of them reads all that those have due. The
- * plus before `shard` keeps SQLite from using the due index, which would read everything that is due.
+ * The statements of a scan that skips tenants and owners over their limit: none of them reads all that those have due. As
+ * in `dueOfOwner`, the plus before `shard` keeps SQLite from using the due index, which would read everything that is due.
  */
 export const FAIR_QUERIES = {
   nextOwner: `SELECT tenant, owner FROM wakeful_timers WHERE wake_at IS NOT NULL AND tenant = ? AND owner > ?
     ORDER BY owner LIMIT 1`,
   nextTenant: `SELECT tenant, owner FROM wakeful_timers WHERE wake_at IS NOT NULL AND tenant > ?
     ORDER BY tenant, owner LIMIT 1`,
-  due: `SELECT ${TIMER}, a.seq, ${ALARM} FROM wakeful_timers t LEFT JOIN wakeful_alarms a ON a.seq = t.alarm
-    WHERE t.tenant = ? AND t.owner = ? AND t.wake_at IS NOT NULL AND t.wake_at <= ? AND +t.shard = ?
-    ORDER BY t.wake_at LIMIT ?`,
   nextWake: `SELECT wake_at FROM wakeful_timers WHERE tenant = ? AND owner = ? AND wake_at > ? AND +shard = ?
     ORDER BY wake_at LIMIT 1`,
   newest: `SELECT id, version, tenant, owner, wake_at FROM wakeful_timers WHERE shard = ? AND wake_at <= ?
     ORDER BY wake_at DESC LIMIT ?`,
   upcoming: `SELECT id, version, tenant, owner, wake_at FROM wakeful_timers WHERE shard = ? AND wake_at > ?
     ORDER BY wake_at LIMIT ?`,
-  byId: `SELECT ${TIMER}, a.seq, ${ALARM} FROM wakeful_timers t LEFT JOIN wakeful_alarms a ON a.seq = t.alarm WHERE t.id = ?`,
 } as const
 
 /** Owners that one scan reads; the next one continues after them. */
@@ -56,14 +43,14 @@ const positions = new WeakMap<Session, Scope>()
 /** What is due in a shard for owners within their limits: the newest rows, and then some rows of each of a few owners. */
 export function fairDue(session: Session, lease: Lease, request: ClaimRequest, limit: number): Values[] {
   const newest = newestOf(session, lease, request).slice(0, limit)
-  const rows = newest.map(({ id }) => session.value(FAIR_QUERIES.byId, id)!)
+  const rows = newest.map(({ id }) => session.value(sql.dueTimer, id)!)
   if (rows.length >= limit) return rows
   const known = new Set(newest.map(({ id }) => id))
   const owners = ownersFrom(session, positionOf(session), request)
   const each = Math.max(1, Math.ceil(limit / Math.max(1, owners.length))) + request.inFlight.size + known.size
   const others = owners
     .flatMap(({ tenant, owner }) =>
-      session.values(FAIR_QUERIES.due, tenant, owner, request.context.now, lease.shard, each),
+      session.values(sql.dueOfOwner, tenant, owner, request.context.now, lease.shard, each),
     )
     .filter((row) => isFree(row, request) && !known.has(row[ID] as number))
   return [...rows, ...others].slice(0, limit)
@@ -84,7 +71,7 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
   const isDue = owners.some(({ tenant, owner }) =>
     leases.some(({ shard }) =>
       session
-        .values(FAIR_QUERIES.due, tenant, owner, now, shard, 1 + request.inFlight.size)
+        .values(sql.dueOfOwner, tenant, owner, now, shard, 1 + request.inFlight.size)
         .some((row) => isFree(row, request)),
     ),
   )

@@ -78,19 +78,16 @@ function settleWithAllTimers(write: WriteContext, claimed: Timer, delivery: Deli
 }
 
 /** Counts what the previous lease holder may have delivered as an attempt, so that a handler that crashes its process runs out of attempts. */
-export function recoverInFlight(write: WriteContext, shard: number): number {
+export function recoverInFlight(write: WriteContext, shard: number): void {
   const batches = write.session
     .all<InFlightBatchRow>(sql.inFlightBatches)
     .filter((row) => row.shard === shard)
-  let recovered = 0
   for (const batch of batches) {
     for (const [id, version] of batchTimers(batch)) {
       const row = write.session.value(sql.timerById, id)
       if (row === undefined || row[VERSION] !== version) continue
-      recovered += 1
       isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))
     }
     write.session.run(sql.removeInFlightBatch, batch.id)
   }
-  return recovered
 }

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connect } from './connection.ts'
-import { Session } from './session.ts'
+import { connect, Session } from './connection.ts'
 import { WriteQueue } from './write-queue.ts'
 
 let dir: string

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { WakefulError } from '../../../error.ts'
-import { isBusy, storeFailure } from './errors.ts'
-import { SavepointNeeded, type Session } from './session.ts'
-import { realSystem, type System, wait } from './system.ts'
+import { beginImmediate, realSystem, SavepointNeeded, type Session, type System } from './connection.ts'
+import { storeFailure } from './errors.ts'
 
 interface Job {
   readonly work: (session: Session) => unknown
@@ -12,7 +11,6 @@ interface Job {
 
 /** Jobs per transaction. Bounds how long the event loop is blocked. */
 const JOBS_PER_COMMIT_MAX = 2_000
-const BUSY_WAIT_MS_MAX = 20
 /** Transactions that use savepoints after one that failed without: otherwise a caller that often fails makes everything run twice. */
 const SAVEPOINT_COMMITS = 20
 const NESTED =
@@ -61,10 +59,7 @@ export class WriteQueue {
   /** Delays all other writes of this process while work runs; in memory, on the same connection. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#turn
-    let done = () => {}
-    const turn = new Promise<void>((resolve) => {
-      done = resolve
-    })
+    const { promise: turn, resolve: done } = Promise.withResolvers<void>()
     this.#turn = turn
     if (before !== null) await before
     // Queued jobs go first: consecutive transactions must not keep them from the lock.
@@ -114,11 +109,13 @@ export class WriteQueue {
   }
 
   async #flush(): Promise<void> {
-    const begun = await this.#begin()
-    const jobs = this.#jobs.splice(0, JOBS_PER_COMMIT_MAX)
+    let jobs: Job[] = []
     let answers: unknown[]
     try {
-      if (begun !== true) throw begun
+      // What is queued while it waits for the lock shares the transaction.
+      await this.#begin().finally(() => {
+        jobs = this.#jobs.splice(0, JOBS_PER_COMMIT_MAX)
+      })
       answers = this.#runWithoutSavepoints(jobs) ?? (await this.#runWithSavepoints(jobs))
       this.#session.db.exec('COMMIT')
     } catch (thrown) {
@@ -148,24 +145,13 @@ export class WriteQueue {
   }
 
   async #runWithSavepoints(jobs: readonly Job[]): Promise<unknown[]> {
-    const begun = this.#session.db.isTransaction || (await this.#begin())
-    if (begun !== true) throw begun
+    if (!this.#session.db.isTransaction) await this.#begin()
     this.#savepointsFor -= 1
     return jobs.map((job) => this.#runJob(job, jobs.length > 1))
   }
 
-  /** Acquires the write lock without blocking the event loop: this thread may have it. */
-  async #begin(): Promise<true | unknown> {
-    for (let waited = 0, ms = 1; ; ms = Math.min(ms * 2, BUSY_WAIT_MS_MAX)) {
-      try {
-        this.#session.db.exec('BEGIN IMMEDIATE')
-        return true
-      } catch (thrown) {
-        if (!isBusy(thrown) || waited >= this.#busyMs) return storeFailure(thrown, this.#path)
-      }
-      await wait(this.#system, ms)
-      waited += ms
-    }
+  #begin(): Promise<void> {
+    return beginImmediate(this.#session.db, this.#path, this.#busyMs, this.#system)
   }
 
   #runJob(job: Job, shared: boolean): unknown {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
-import { type Check, check, figuresCheck, formatCount, lagCheck, outdatedAdvice } from '../../index.ts'
+import { type Check, check, figuresCheck, formatCount, outdatedAdvice, poolChecks } from '../../index.ts'
 import { connect, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
@@ -53,7 +53,11 @@ function checksOf(session: Session, path: string, now: number): Check[] {
     check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
     schema,
     ...guarded('integrity', () => [integrity(session)]),
-    ...guarded('clocks', () => shards(session, path, now)),
+    ...guarded('clocks', () =>
+      readShards(session, path).flatMap((shard) =>
+        poolChecks(shard.pool, [shard], now, ([holder]) => holder!),
+      ),
+    ),
     ...guarded('figures', () => [figures(session)]),
     ...guarded('calendars', () => calendars(session, now)),
     ...(path === ':memory:' ? [] : [disk(path)]),
@@ -109,26 +113,6 @@ function integrity(session: Session): Check {
   const rows = session.all<{ quick_check: string }>('PRAGMA quick_check(5)').map((row) => row.quick_check)
   const ok = rows.length === 1 && rows[0] === 'ok'
   return check('integrity', ok, rows.join('; '), 'restore the file from a backup')
-}
-
-function shards(session: Session, path: string, now: number): Check[] {
-  return readShards(session, path).flatMap(({ pool, holder, pending, nextWakeAt }) => {
-    const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
-    const detail =
-      holder ??
-      (pending > 0
-        ? `no process serves it, ${formatCount(pending)} pending`
-        : 'no process serves it, and nothing is pending')
-    return [
-      check(
-        `pool ${pool}`,
-        holder !== null || pending === 0,
-        detail,
-        `start a process that serves pool ${pool}`,
-      ),
-      lagCheck(pool, lag, pending),
-    ]
-  })
 }
 
 /** Tallies are updated with every change of an alarm: they must equal a recount. */

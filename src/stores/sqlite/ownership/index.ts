@@ -1,2 +1,1 @@
-export { Ownership, type ShardRow } from './ownership.ts'
-export { readShards } from './shards.ts'
+export { Ownership, readShards, type ShardRow } from './ownership.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../../time/index.ts'
-import { openSqlite } from '../open.ts'
+import { openSqlite } from '../store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-ownership-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,11 +1,11 @@
 import type { Context } from '../../../alarm/index.ts'
 import type { Clock } from '../../../time/index.ts'
-import type { Lease } from '../../index.ts'
+import { type CountOption, DUE_COUNTED_MAX, type Lease, type ShardState } from '../../index.ts'
 import { recoverInFlight } from '../claims/index.ts'
 import type { Session, System } from '../connection/index.ts'
 import type { WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { SideLock, sideFilePath } from './side-lock.ts'
+import { isLocked, SideLock, sideFilePath } from './side-lock.ts'
 
 /** A row of `shards`. */
 export interface ShardRow {
@@ -128,13 +128,8 @@ export class Ownership {
     const epoch = await this.#ports.write((write) => {
       // It waited for the write lock; meanwhile the other holder may have shown that it is alive.
       if (lock?.lastHeartbeat() !== heartbeat) return undefined
-      const claimed = write.session.get<{ epoch: number }>(
-        sql.claimShard,
-        holder,
-        locked ? 1 : 0,
-        row.shard,
-        row.epoch,
-      )
+      const values = [holder, locked ? 1 : 0, row.shard, row.epoch]
+      const claimed = write.session.get<{ epoch: number }>(sql.claimShard, ...values)
       if (claimed !== undefined) recoverInFlight(write, row.shard)
       return claimed?.epoch
     }, context)
@@ -182,4 +177,33 @@ export class Ownership {
     }
     return lock
   }
+}
+
+/**
+ * Reads the lease holder of each pool and what is pending there. A holder that locked the side file and has lost that lock
+ * is dead: a killed process leaves its name behind.
+ */
+export function readShards(
+  session: Session,
+  path: string,
+  counts: CountOption = true,
+  pools?: readonly string[],
+): ShardState[] {
+  const rows =
+    pools === undefined
+      ? session.all<ShardRow>(sql.allShards)
+      : session.all<ShardRow>(sql.shardsOfPools, JSON.stringify(pools))
+  return rows.map(({ shard, pool, holder, epoch, file_locked }) => {
+    const isAlive =
+      holder !== null && (path === ':memory:' || file_locked === 0 || isLocked(sideFilePath(path, pool)))
+    const pending = countOf(session, shard, counts)
+    const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
+    return { shard, pool, holder: isAlive ? holder : null, epoch, pending, nextWakeAt }
+  })
+}
+
+function countOf(session: Session, shard: number, counts: CountOption): number {
+  if (counts === false) return 0
+  if (counts === true) return session.get<{ pending: number }>(sql.pendingOfShard, shard)!.pending
+  return session.get<{ due: number }>(sql.dueOfShard, shard, counts.dueBy, DUE_COUNTED_MAX)!.due
 }

@@ -36,10 +36,6 @@ export class SideLock {
     this.#system = system
   }
 
-  get isLocked(): boolean {
-    return this.#locked !== null
-  }
-
   tryAcquire(): boolean {
     if (this.#locked !== null) return true
     const db = this.#system.open(this.#path, { timeout: 0 })

@@ -1,8 +1,8 @@
-import type { Document, NewDocument } from '../../index.ts'
+import { type Document, documentOf, type NewDocument } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { CALENDAR_QUERIES } from '../rows/index.ts'
+import { nextVersion } from '../rows/index.ts'
 
-const COLUMNS = 'kind, name, tenant, value, version, updated_at AS updatedAt'
+const COLUMNS = 'kind, name, tenant, value, version, updated_at'
 
 /** The statements about documents: few rows, rarely written. */
 export const DOCUMENT_QUERIES = {
@@ -10,7 +10,7 @@ export const DOCUMENT_QUERIES = {
   list: `SELECT ${COLUMNS} FROM wakeful_documents WHERE kind = ? AND name > ? ORDER BY name LIMIT ?`,
   listOfTenant: `SELECT ${COLUMNS} FROM wakeful_documents INDEXED BY wakeful_documents_tenant
     WHERE kind = ? AND tenant = ? AND name > ? ORDER BY name LIMIT ?`,
-  put: `INSERT INTO wakeful_documents (kind, name, tenant, value, version, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+  put: `INSERT INTO wakeful_documents (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (kind, name) DO UPDATE SET tenant = excluded.tenant, value = excluded.value, version = excluded.version,
     updated_at = excluded.updated_at`,
   remove: 'DELETE FROM wakeful_documents WHERE kind = ? AND name = ?',
@@ -22,8 +22,8 @@ const VERSION_META = 'document_version'
 
 /** Reads a document; null if there is none. */
 export function documentNamed(session: Session, kind: string, name: string): Document | null {
-  const row = session.get<Document>(DOCUMENT_QUERIES.named, kind, name)
-  return row === undefined ? null : { ...row }
+  const row = session.value(DOCUMENT_QUERIES.named, kind, name)
+  return row === undefined ? null : documentOf(row)
 }
 
 /** Reads documents of a kind by name, of one tenant or of all. */
@@ -36,9 +36,9 @@ export function listDocuments(
 ): Document[] {
   const rows =
     tenant === null
-      ? session.all<Document>(DOCUMENT_QUERIES.list, kind, after, limit)
-      : session.all<Document>(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
-  return rows.map((row) => ({ ...row }))
+      ? session.values(DOCUMENT_QUERIES.list, kind, after, limit)
+      : session.values(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
+  return rows.map(documentOf)
 }
 
 /** Writes a document if the stored one has the expected version; otherwise returns null. */
@@ -49,8 +49,7 @@ export function putDocument(
   expected?: number,
 ): Document | null {
   if (expected !== undefined && (documentNamed(session, kind, name)?.version ?? 0) !== expected) return null
-  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.meta, VERSION_META)?.value ?? 0) + 1
-  session.run(CALENDAR_QUERIES.putMeta, VERSION_META, String(version))
+  const version = nextVersion(session, VERSION_META)
   session.run(DOCUMENT_QUERIES.put, kind, name, tenant, value, version, now)
   return { kind, name, tenant, value, version, updatedAt: now }
 }

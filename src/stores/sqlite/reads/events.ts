@@ -1,6 +1,6 @@
-import { type Scope, type Serial, utf8Length } from '../../../alarm/index.ts'
+import { type Scope, utf8Length } from '../../../alarm/index.ts'
 import {
-  type EventRow,
+  type EventQuery,
   eventOf,
   LOG_BYTES_MAX,
   type LogEvent,
@@ -12,32 +12,22 @@ import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Reads one owner's or one alarm's events after a position, oldest first. */
-export function readEvents(
-  session: Session,
-  scope: Scope,
-  query: { after: number; limit: number; alarmId?: string },
-): LogEvent[] {
-  if (query.alarmId === undefined) {
-    return page(session.each(sql.eventsOfOwner, scope.tenant, scope.owner, query.after, query.limit), query)
-  }
-  const alarm = alarmNamed(session, scope, { id: query.alarmId })
-  if (alarm === undefined) return []
-  return page(session.each(sql.eventsOfAlarm, alarm.seq, query.after, query.limit), query)
-}
-
-function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[] {
-  const limits = new PageLimit(limit, LOG_BYTES_MAX)
+export function readEvents(session: Session, scope: Scope, query: EventQuery): LogEvent[] {
+  const page = new PageLimit(query.limit, LOG_BYTES_MAX)
   const events: LogEvent[] = []
-  for (const row of rows) {
-    if (!limits.add(utf8Length(row.data))) break
-    events.push(eventOf(row))
+  for (const row of rowsOf(session, scope, query)) {
+    const event = eventOf(row)
+    if (!page.add(utf8Length(event.data))) break
+    events.push(event)
   }
   return events
 }
 
-/** Reads one alarm's newest events, in the order of the log. */
-export function newestEvents(session: Session, alarm: Serial, limit: number): LogEvent[] {
-  return session.all<EventRow>(sql.newestEventsOfAlarm, alarm, limit).map(eventOf).reverse()
+function rowsOf(session: Session, scope: Scope, { after, limit, alarmId }: EventQuery) {
+  if (alarmId === undefined)
+    return session.eachValues(sql.eventsOfOwner, scope.tenant, scope.owner, after, limit)
+  const alarm = alarmNamed(session, scope, { id: alarmId })
+  return alarm === undefined ? [] : session.eachValues(sql.eventsOfAlarm, alarm.seq, after, limit)
 }
 
 /** Appends a user's event. */

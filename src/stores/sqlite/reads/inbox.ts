@@ -1,22 +1,28 @@
 import type { Scope } from '../../../alarm/index.ts'
-import { type InboxWake, inboxFull, type NewWake, PageLimit, type WakeRequest } from '../../index.ts'
+import {
+  type InboxWake,
+  inboxFull,
+  type NewWake,
+  PageLimit,
+  type WakeRequest,
+  wakeOf,
+  wakeValues,
+} from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
-const WAKE =
-  'tenant, owner, occurrence AS occurrenceId, alarm AS alarmId, arrived_at AS arrivedAt, body, tries'
+const WAKE = 'tenant, owner, occurrence, alarm, arrived_at, body, tries'
 
 /** The statements about inboxes. Rows that were handed out are skipped one by one: an owner has a few thousand at most. */
 export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?',
   count: 'SELECT count(*) AS n FROM wakeful_inbox WHERE tenant = ? AND owner = ?',
   countAll: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
-  put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, claimed_until)
-    VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+  put: `INSERT INTO wakeful_inbox (${WAKE}, claimed_until) VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
   available: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND claimed_until <= ?
     ORDER BY arrived_at, seq LIMIT ?`,
-  claim: `UPDATE wakeful_inbox SET claimed_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
+  claim: `UPDATE wakeful_inbox SET claimed_until = ?, tries = tries + 1 WHERE seq = ? RETURNING seq, ${WAKE}`,
   remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?
-    AND tries BETWEEN ? AND ? RETURNING ${WAKE}`,
+    AND tries BETWEEN ? AND ? RETURNING seq, ${WAKE}`,
   prune: `DELETE FROM wakeful_inbox WHERE seq IN (
     SELECT seq FROM wakeful_inbox WHERE arrived_at < ? ORDER BY arrived_at LIMIT ?)`,
   all: `SELECT seq, ${WAKE} FROM wakeful_inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
@@ -32,17 +38,12 @@ export function putWake(session: Session, wake: NewWake, max: number): void {
 
 /** Writes a wake; false if it exists. */
 export function insertWake(session: Session, wake: InboxWake): boolean {
-  const { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries } = wake
-  const values = [tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries]
-  return session.run(INBOX_QUERIES.put, ...values).changes > 0
+  return session.run(INBOX_QUERIES.put, ...wakeValues(wake)).changes > 0
 }
 
 /** The wakes that can be handed out now, oldest first. Writes nothing. */
-export function availableWakes(
-  session: Session,
-  { tenant, owner }: Scope,
-  { now, limit }: WakeRequest,
-): number[] {
+export function availableWakes(session: Session, { tenant, owner }: Scope, request: WakeRequest): number[] {
+  const { now, limit } = request
   const page = new PageLimit(limit)
   const rows = session.all<{ seq: number; bytes: number }>(INBOX_QUERIES.available, tenant, owner, now, limit)
   return rows.filter(({ bytes }) => page.add(bytes)).map(({ seq }) => seq)
@@ -51,9 +52,8 @@ export function availableWakes(
 /** Hands out the oldest available wakes. */
 export function claimWakes(session: Session, scope: Scope, request: WakeRequest): InboxWake[] {
   const until = request.now + request.holdMs
-  return availableWakes(session, scope, request).map((seq) => ({
-    ...session.get<InboxWake>(INBOX_QUERIES.claim, until, seq)!,
-  }))
+  const available = availableWakes(session, scope, request)
+  return available.map((seq) => wakeOf(session.value(INBOX_QUERIES.claim, until, seq)!))
 }
 
 /** Removes a wake; null if the owner has no such wake. */
@@ -64,6 +64,6 @@ export function removeWake(
   triesMin = 0,
   triesMax = Number.MAX_SAFE_INTEGER,
 ): InboxWake | null {
-  const row = session.get<InboxWake>(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
-  return row === undefined ? null : { ...row }
+  const row = session.value(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
+  return row === undefined ? null : wakeOf(row)
 }

@@ -3,8 +3,8 @@ import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../../alarm
 import { type Clock, resolveWhen } from '../../../time/index.ts'
 import type { ListQuery, SetRequest } from '../../index.ts'
 import { realSystem, type System } from '../connection/index.ts'
-import { openSqliteOn } from '../open.ts'
 import * as sql from '../sql/index.ts'
+import { openSqliteOn } from '../store.ts'
 
 const ANN = { tenant: 'acme', owner: 'ann' }
 const now = Date.UTC(2030, 0, 1)

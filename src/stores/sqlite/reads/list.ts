@@ -11,12 +11,13 @@ import {
   needsSummary,
   type Page,
   PageLimit,
+  type StoredSnapshot,
   type StreamName,
   streamsOf,
   summaryMatches,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { alarmAt, type StoredSnapshot, snapshotOf } from '../rows/index.ts'
+import { alarmAt, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Rows read per step. */
@@ -31,69 +32,37 @@ const BYTES_PER_ROW = 4_096
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
   AND wake_at IS NOT NULL AND (wake_at, id) > (?, ?) ORDER BY wake_at, id LIMIT ?`
 
-interface UpcomingRow {
-  alarm: number
-  wake_at: number
-  id: number
+/** A row of a source: an alarm, its timer in due order, and the position after it. */
+interface Candidate {
+  readonly alarm: Serial
+  readonly timer?: Serial
+  readonly position: ListPosition
 }
 
-/** Reads a page step by step; after each step the caller yields to the event loop. */
-export type Paging = Generator<void, Page>
+/** The alarms that may match, in the order of the list: the next ones after a position. */
+type Source = (after: ListPosition, limit: number) => readonly Candidate[]
 
-/** Reads a page of alarms that match the query. */
-export function list(session: Session, scope: Scope, query: ListQuery): Paging {
-  return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
-}
-
-function* listNewest(session: Session, scope: Scope, query: ListQuery): Paging {
-  const stream = streamOf(scope, query)
+/** Reads a page of alarms that match the query, step by step; after each step the caller yields to the event loop. */
+export function* list(session: Session, scope: Scope, query: ListQuery): Generator<void, Page> {
+  const isDue = query.order === 'due'
+  const source = isDue ? byNextWake(session, scope) : newestFirst(session, scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
   const page = new PageLimit(query.limit)
   const mustYield = turnCounter()
   const items: StoredSnapshot[] = []
-  let below = query.after?.row ?? Number.MAX_SAFE_INTEGER
-  for (let readRows = 0; readRows < ROWS_READ_MAX; readRows += stride) {
-    const rows = stream(session, below, stride)
-    for (const seq of rows) {
-      if (query.since !== undefined && isBefore(session, seq, query.since)) return { items, next: null }
-      const snapshot = readMatching(session, seq, query)
-      const bytes = snapshot === null ? 0 : bytesOf(snapshot)
-      if (snapshot !== null) {
-        if (!page.add(bytes)) return { items, next: { row: items.at(-1)!.alarm.seq } }
-        items.push(snapshot)
-      }
-      below = seq
-      if (mustYield(bytes)) yield
-    }
-    if (rows.length < stride) return { items, next: null }
-  }
-  return { items, next: { row: below } }
-}
-
-function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
-  const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const page = new PageLimit(query.limit)
-  const mustYield = turnCounter()
-  const items: StoredSnapshot[] = []
-  let position: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
+  let position = query.after ?? (isDue ? FIRST_WAKE : NEWEST)
   for (let readRows = 0; readRows < ROWS_READ_MAX; ) {
-    const rows = session.all<UpcomingRow>(
-      UPCOMING,
-      scope.tenant,
-      scope.owner,
-      position.at ?? 0,
-      position.row,
-      stride,
-    )
+    const rows = source(position, stride)
     let hasYielded = false
     for (const row of rows) {
+      if (!isDue && isOlder(session, row.alarm, query)) return { items, next: null }
       const snapshot = readMatching(session, row.alarm, query)
       const bytes = snapshot === null ? 0 : bytesOf(snapshot)
-      if (snapshot !== null && isEarliestTimer(snapshot, row.id)) {
+      if (snapshot !== null && (row.timer === undefined || isEarliestTimer(snapshot, row.timer))) {
         if (!page.add(bytes)) return { items, next: position }
         items.push(snapshot)
       }
-      position = { row: row.id, at: row.wake_at }
+      position = row.position
       readRows += 1
       hasYielded = mustYield(bytes)
       if (!hasYielded) continue
@@ -104,6 +73,31 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
     if (!hasYielded && rows.length < stride) return { items, next: null }
   }
   return { items, next: position }
+}
+
+const FIRST_WAKE: ListPosition = { row: 0, at: Number.MIN_SAFE_INTEGER }
+const NEWEST: ListPosition = { row: Number.MAX_SAFE_INTEGER }
+
+function byNextWake(session: Session, { tenant, owner }: Scope): Source {
+  return (after, limit) => {
+    const rows = session.values(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit) as UpcomingValues[]
+    return rows.map(([alarm, at, timer]) => ({ alarm, timer, position: { row: timer, at } }))
+  }
+}
+
+type UpcomingValues = [alarm: Serial, at: number, timer: Serial]
+
+/** The narrowest sources of what a query asks for, newest first; their alarms are checked against the whole query. */
+function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuery): Source {
+  const streams = streamsOf(query)
+  return ({ row: below }, limit) => {
+    const found = streams.map(({ name, values }) =>
+      session
+        .values(STREAM_QUERIES[name], tenant, owner, ...values, below, limit)
+        .map(([alarm]) => alarm as Serial),
+    )
+    return mergeStreams(found, limit).map((alarm) => ({ alarm, position: { row: alarm } }))
+  }
 }
 
 /** Counts rows and says when to yield. */
@@ -117,9 +111,9 @@ function turnCounter(): (bytes: number) => boolean {
   }
 }
 
-function isBefore(session: Session, seq: Serial, since: number): boolean {
-  const summary = summaryAt(session, seq)
-  return summary !== null && summary.createdAt < since
+/** Whether the alarm is older than the list goes back. */
+function isOlder(session: Session, seq: Serial, { since }: ListQuery): boolean {
+  return since !== undefined && (summaryAt(session, seq)?.createdAt ?? since) < since
 }
 
 /** Reads an alarm if it matches the query; null for a row that cannot be read. */
@@ -141,9 +135,6 @@ function readMatching(session: Session, seq: Serial, query: ListQuery): StoredSn
 function summaryAt(session: Session, seq: Serial): AlarmSummary | null {
   return session.get<AlarmSummary>(sql.alarmSummary, seq) ?? null
 }
-
-/** A source of alarms, newest first: the next rows below a place. */
-type Stream = (session: Session, below: Serial, limit: number) => readonly Serial[]
 
 /** Every statement a stream may run; each has an EXPLAIN test. The place and the limit are bound last. */
 export const STREAM_QUERIES = {
@@ -170,16 +161,3 @@ export const STREAM_QUERIES = {
   paused: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND paused_at IS NOT NULL AND seq < ?
     ORDER BY seq DESC LIMIT ?`,
 } as const satisfies Record<StreamName, string>
-
-/** The narrowest source of what a query asks for; what it lets through is checked against the whole query. */
-function streamOf(scope: Scope, query: ListQuery): Stream {
-  const streams = streamsOf(query)
-  return (session, below, limit) => {
-    const found = streams.map(({ name, values }) =>
-      session
-        .all<{ alarm: number }>(STREAM_QUERIES[name], scope.tenant, scope.owner, ...values, below, limit)
-        .map((row) => row.alarm),
-    )
-    return mergeStreams(found, limit)
-  }
-}

@@ -75,20 +75,10 @@ function applyRest(write: WriteContext, alarm: StoredAlarm, change: Change): voi
     session.run(sql.putStatus, seq, tenant, owner, target.name, change.status)
   }
   for (const event of change.events ?? NONE) {
-    session.run(
-      sql.insertEvent,
-      write.context.newId(),
-      record.tenant,
-      record.owner,
-      event.type,
-      event.origin,
-      alarm.seq,
-      event.occurrence,
-      record.subject,
-      record.correlationId,
-      event.at,
-      eventJson(event),
-    )
+    const { tenant, owner, subject, correlationId } = record
+    const { type, origin, occurrence, at } = event
+    const names = [write.context.newId(), tenant, owner, type, origin, alarm.seq, occurrence, subject]
+    session.run(sql.insertEvent, ...names, correlationId, at, eventJson(event))
   }
   if (change.tally !== undefined) write.tallies.add(record, change.tally)
   for (const { alarm: spawned, timer } of change.spawn ?? NONE) insertAlarm(write, spawned, timer)
@@ -112,17 +102,11 @@ export function insertTimer(write: WriteContext, alarm: StoredAlarm, timer: NewT
 
 function replaceAlarm(write: WriteContext, before: StoredAlarm, after: Alarm): void {
   write.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
-  if (before.idempotencyKey !== null && before.idempotencyKey !== after.idempotencyKey) {
-    write.session.run(
-      sql.insertReplacedIdempotencyKey,
-      before.tenant,
-      before.owner,
-      before.idempotencyKey,
-      before.seq,
-    )
-  }
+  const { tenant, owner, idempotencyKey, seq } = before
+  if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey)
+    write.session.run(sql.insertReplacedIdempotencyKey, tenant, owner, idempotencyKey, seq)
   if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
-  retarget(write, { ...after, seq: before.seq })
+  retarget(write, { ...after, seq })
 }
 
 /** Moves the alarm's timers to its target. */
@@ -137,22 +121,11 @@ export function putOutcome(
   alarm: Pick<StoredAlarm, 'seq' | 'tenant' | 'owner'> & { readonly target: { readonly name: string } },
   outcome: Outcome,
 ): void {
-  session.run(
-    sql.putOutcome,
-    alarm.seq,
-    alarm.tenant,
-    alarm.owner,
-    alarm.target.name,
-    outcome.status,
-    outcome.startedAt,
-    outcome.lastFiredAt,
-    outcome.completedAt,
-    outcome.durationMs,
-    outcome.result,
-    outcome.lastError,
-    outcome.failureCount,
-    outcome.attempts,
-  )
+  const { seq, tenant, owner, target } = alarm
+  const { status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError } = outcome
+  const instants = [startedAt, lastFiredAt, completedAt, durationMs]
+  const rest = [result, lastError, outcome.failureCount, outcome.attempts]
+  session.run(sql.putOutcome, seq, tenant, owner, target.name, status, ...instants, ...rest)
 }
 
 /** A timer's columns after a move; what the move does not name stays. Written out, because copying objects is slower. */

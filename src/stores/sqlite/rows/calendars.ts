@@ -1,4 +1,4 @@
-import type { Alarm } from '../../../alarm/index.ts'
+import { type Alarm, calendarNames } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar } from '../../index.ts'
@@ -59,15 +59,14 @@ function calendarOf({ name, version, dates, weekend }: CalendarRow): HolidayCale
 
 /** The alarm with the calendars that its rule names, as of this transaction. */
 export function withCalendars<A extends Alarm>(session: Session, alarm: A): A {
-  const names = alarm.rule.kind === 'once' ? undefined : alarm.rule.exclude?.calendars
-  if (names === undefined) return alarm
+  const names = calendarNames(alarm)
+  if (names.length === 0) return alarm
   return { ...alarm, calendars: names.flatMap((name) => calendarNamed(session, alarm.tenant, name) ?? []) }
 }
 
 /** Refuses an alarm whose instants were computed with an older version of a calendar. */
 export function assertCalendars(session: Session, alarm: Alarm): void {
-  const names = alarm.rule.kind === 'once' ? [] : (alarm.rule.exclude?.calendars ?? [])
-  for (const name of names) {
+  for (const name of calendarNames(alarm)) {
     const found = alarm.calendars.find((calendar) => calendar.name === name)
     if (found !== undefined && calendarNamed(session, alarm.tenant, name)?.version === found.version) continue
     throw new WakefulError('calendar.changed', { name })
@@ -95,8 +94,24 @@ export function putCalendar(
   )
     return before
   // Versions grow over all calendars, so that one that was removed and created again never has an earlier version.
-  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.meta, VERSION_META)?.value ?? 0) + 1
-  session.run(CALENDAR_QUERIES.putMeta, VERSION_META, String(version))
+  const version = nextVersion(session, VERSION_META)
   session.run(CALENDAR_QUERIES.put, tenant, calendar.name, dates, weekend, version, context.now)
   return calendarNamed(session, tenant, calendar.name)!
+}
+
+/** Reads a value about the store as a whole. */
+export function metaOf(session: Session, name: string): string | null {
+  return session.get<{ value: string }>(CALENDAR_QUERIES.meta, name)?.value ?? null
+}
+
+/** Writes a value about the store as a whole. */
+export function putMeta(session: Session, name: string, value: string): void {
+  session.run(CALENDAR_QUERIES.putMeta, name, value)
+}
+
+/** Increases a counter in `meta`. */
+export function nextVersion(session: Session, name: string): number {
+  const version = Number(metaOf(session, name) ?? 0) + 1
+  putMeta(session, name, String(version))
+  return version
 }

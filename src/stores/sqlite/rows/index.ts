@@ -1,30 +1,4 @@
-export {
-  apply,
-  applyClaimed,
-  insertAlarm,
-  insertTimer,
-  putOutcome,
-  retarget,
-  type WriteContext,
-  writeTallies,
-} from './apply.ts'
-export {
-  assertCalendars,
-  CALENDAR_QUERIES,
-  calendarNamed,
-  calendarsOf,
-  putCalendar,
-  withCalendars,
-} from './calendars.ts'
-export { isolated, quarantine } from './quarantine.ts'
-export {
-  alarmAt,
-  alarmNamed,
-  batchTimers,
-  type InFlight,
-  type InFlightBatchRow,
-  readInFlight,
-  type StoredSnapshot,
-  snapshotOf,
-  timersOf,
-} from './snapshots.ts'
+export * from './apply.ts'
+export * from './calendars.ts'
+export * from './quarantine.ts'
+export * from './snapshots.ts'

@@ -1,19 +1,16 @@
-import type { Scope, Serial, Snapshot, Timer } from '../../../alarm/index.ts'
-import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from '../../index.ts'
+import type { Scope, Serial, Timer } from '../../../alarm/index.ts'
+import {
+  type AlarmName,
+  alarmOf,
+  outcomeOf,
+  type StoredAlarm,
+  type StoredSnapshot,
+  timerOf,
+  type Values,
+} from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
-
-/** A snapshot of an alarm, with its row number. */
-export interface StoredSnapshot extends Snapshot {
-  readonly alarm: StoredAlarm
-}
-
-/** The ways to name one of an owner's alarms. */
-export type AlarmName =
-  | { readonly id: string }
-  | { readonly key: string }
-  | { readonly idempotencyKey: string }
 
 /** Reads an alarm by one of its names; undefined if this owner has none (promise: isolated). */
 export function alarmNamed(session: Session, scope: Scope, name: AlarmName): StoredAlarm | undefined {
@@ -21,22 +18,16 @@ export function alarmNamed(session: Session, scope: Scope, name: AlarmName): Sto
   let row: Values | undefined
   if ('id' in name) row = session.value(sql.alarmById, name.id, tenant, owner)
   else if ('key' in name) row = session.value(sql.alarmByKey, tenant, owner, name.key)
-  else
-    row =
-      session.value(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey) ??
-      replaced(session, scope, name)
+  else row = rowOfIdempotencyKey(session, [tenant, owner, name.idempotencyKey])
   return row && withCalendars(session, alarmOf(row))
 }
 
-/** The alarm that had this idempotency key before an upsert replaced it. */
-function replaced(session: Session, scope: Scope, name: { idempotencyKey: string }): Values | undefined {
-  const kept = session.get<{ alarm: number }>(
-    sql.replacedIdempotencyKey,
-    scope.tenant,
-    scope.owner,
-    name.idempotencyKey,
-  )
-  return kept && session.value(sql.alarmBySeq, kept.alarm)
+/** Finds an alarm by its idempotency key, or by one that it had before an upsert. */
+function rowOfIdempotencyKey(session: Session, scopeAndKey: readonly string[]): Values | undefined {
+  const row = session.value(sql.alarmByIdempotencyKey, ...scopeAndKey)
+  if (row !== undefined) return row
+  const replaced = session.get<{ alarm: number }>(sql.replacedIdempotencyKey, ...scopeAndKey)
+  return replaced && session.value(sql.alarmBySeq, replaced.alarm)
 }
 
 /** Reads an alarm by its row. */
@@ -51,23 +42,17 @@ export function timersOf(session: Session, alarm: StoredAlarm): Timer[] {
 }
 
 /** Reads an alarm's timers and outcome. Callers pass `inFlight` only if their decision depends on it. */
-export function snapshotOf(
-  session: Session,
-  alarm: StoredAlarm,
-  inFlight: InFlight = NOTHING_IN_FLIGHT,
-): StoredSnapshot {
+export function snapshotOf(session: Session, alarm: StoredAlarm, inFlight?: InFlight): StoredSnapshot {
   const timers = timersOf(session, alarm)
-  const outcome = outcomeOf(session.get<OutcomeRow>(sql.outcomeOfAlarm, alarm.seq))
-  const ids = timers.filter((timer) => inFlight.has(timer)).map((timer) => timer.id)
-  return { alarm, timers, outcome, inFlight: new Set(ids) }
+  const row = session.value(sql.outcomeOfAlarm, alarm.seq)
+  const ids = inFlight === undefined ? [] : timers.filter(inFlight.has).map((timer) => timer.id)
+  return { alarm, timers, outcome: row === undefined ? null : outcomeOf(row), inFlight: new Set(ids) }
 }
 
 /** Which timers are recorded as being delivered. */
 export interface InFlight {
   has(timer: Timer): boolean
 }
-
-const NOTHING_IN_FLIGHT: InFlight = { has: () => false }
 
 /** A row of `in_flight_batches`. */
 export interface InFlightBatchRow {
@@ -82,16 +67,16 @@ export interface InFlightBatchRow {
 export function readInFlight(session: Session): InFlight {
   let keys: Set<string> | null = null
   return {
-    has: (timer) => {
-      keys ??= new Set(session.all<InFlightBatchRow>(sql.inFlightBatches).flatMap(timerKeys))
-      return keys.has(`${timer.id}:${timer.version}`)
+    has: ({ id, version }) => {
+      keys ??= new Set(
+        session
+          .all<InFlightBatchRow>(sql.inFlightBatches)
+          .flatMap(batchTimers)
+          .map((pair) => pair.join(':')),
+      )
+      return keys.has(`${id}:${version}`)
     },
   }
-}
-
-/** A batch's timers as `id:version`. */
-function timerKeys(row: InFlightBatchRow): string[] {
-  return batchTimers(row).map(([id, version]) => `${id}:${version}`)
 }
 
 /** The ids and versions of a batch's timers. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
 import { assertNotTooOld, type Migrated, type Migration } from '../../index.ts'
-import { isBusy, realSystem, type System, storeFailure, wait } from '../connection/index.ts'
+import { beginImmediate, realSystem, type System, storeFailure } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (
@@ -25,7 +25,7 @@ export async function migrate(
   assertNotTooOld(path, before, migrations)
   refuseNewer(db, path, migrations)
   if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
-  await beginImmediate(db, path, system)
+  await beginImmediate(db, path, BUSY_MS_MAX, system)
   try {
     const from = schemaVersion(db)
     const missing = migrations.filter((each) => each.number > from)
@@ -76,16 +76,4 @@ function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migrat
   if (newer === undefined) return
   const { number, name } = newer as { number: number; name: string }
   throw new WakefulError('store.schema_too_new', { name: path, number, schema: name, known })
-}
-
-async function beginImmediate(db: DatabaseSync, path: string, system: System): Promise<void> {
-  for (let waited = 0; ; waited += 10) {
-    try {
-      db.exec('BEGIN IMMEDIATE')
-      return
-    } catch (thrown) {
-      if (!isBusy(thrown) || waited >= BUSY_MS_MAX) throw storeFailure(thrown, path)
-    }
-    await wait(system, 10)
-  }
 }

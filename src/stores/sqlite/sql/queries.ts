@@ -67,6 +67,9 @@ export const dueTimers = `${DUE} WHERE t.shard = ? AND t.wake_at <= ? ORDER BY t
 
 export const dueTimer = `${DUE} WHERE t.id = ?`
 
+export const dueOfOwner = `${DUE} WHERE t.tenant = ? AND t.owner = ? AND t.wake_at IS NOT NULL AND t.wake_at <= ?
+  AND +t.shard = ? ORDER BY t.wake_at LIMIT ?`
+
 export const dueIds = `SELECT id, version FROM wakeful_timers WHERE shard = ? AND wake_at <= ? ORDER BY wake_at LIMIT ?`
 
 export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
@@ -103,7 +106,8 @@ export const putStatus = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, ta
   VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status`
 
 export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
-export const outcomeOfAlarm = 'SELECT * FROM wakeful_outcomes WHERE alarm = ?'
+export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, completed_at, duration_ms, result, last_error,
+  failure_count, attempts FROM wakeful_outcomes WHERE alarm = ?`
 
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
   correlation_id, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -116,6 +120,9 @@ export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT
 
 export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
   WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+
+export const eventsOfAll = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
+  WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
 
 export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e
   LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.alarm = ? ORDER BY e.seq DESC LIMIT ?`

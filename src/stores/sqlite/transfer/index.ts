@@ -1,1 +1,1 @@
-export { EXPORT_QUERIES, exportLines, importRow } from './portable.ts'
+export { EXPORT_QUERIES, exportLines, importRow } from './export-import.ts'

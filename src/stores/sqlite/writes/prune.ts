@@ -2,20 +2,17 @@ import { type Scope, type Serial, serialOf } from '../../../alarm/index.ts'
 import { prunedEventsMeta } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { INBOX_QUERIES } from '../reads/index.ts'
+import { metaOf, putMeta } from '../rows/index.ts'
 
 /** How far pruning has read the log. Events before it belong to live alarms or were deleted. */
 const PRUNED_TO_META = 'pruned_to'
 const EVENTS_READ_MAX = 5_000
 
 export const PRUNE_QUERIES = {
-  meta: 'SELECT value FROM wakeful_meta WHERE name = ?',
   oldEvents: `SELECT e.seq, e.alarm, e.at, o.status FROM wakeful_events e LEFT JOIN wakeful_outcomes o ON o.alarm = e.alarm
     WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
   newestEvent: 'SELECT max(seq) AS seq, at, tenant, owner FROM wakeful_events WHERE alarm = ?',
 } as const
-
-const putMeta =
-  'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'
 
 interface OldEvent {
   seq: number
@@ -34,7 +31,7 @@ interface NewestEvent extends Scope {
  * log, which is in time order: every alarm is found at its last event, so that this needs no index of its own.
  */
 export function prune(session: Session, endedBefore: number, limit: number): number {
-  const start = Number(session.get<{ value: string }>(PRUNE_QUERIES.meta, PRUNED_TO_META)?.value ?? 0)
+  const start = Number(metaOf(session, PRUNED_TO_META) ?? 0)
   let reached = start
   let pruned = 0
   for (const event of session.all<OldEvent>(PRUNE_QUERIES.oldEvents, start, EVENTS_READ_MAX)) {
@@ -48,7 +45,7 @@ export function prune(session: Session, endedBefore: number, limit: number): num
     recordPruned(session, newest)
     pruned += 1
   }
-  if (reached > start) session.run(putMeta, PRUNED_TO_META, String(reached))
+  if (reached > start) putMeta(session, PRUNED_TO_META, String(reached))
   return pruned + session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned).changes
 }
 
@@ -62,6 +59,6 @@ function pruneAlarm(session: Session, seq: number): void {
 /** Records the newest deleted event of the owner. Alarms do not end in log order, so it may only grow. */
 function recordPruned(session: Session, { seq, ...scope }: NewestEvent): void {
   const name = prunedEventsMeta(scope)
-  const before = session.get<{ value: string }>(PRUNE_QUERIES.meta, name)?.value
-  if (before === undefined || serialOf(before) < seq) session.run(putMeta, name, String(seq))
+  const before = metaOf(session, name)
+  if (before === null || serialOf(before) < seq) putMeta(session, name, String(seq))
 }

@@ -1,10 +1,10 @@
-import { NUMBERS } from '../../text/index.ts'
-import { parseIso, temporal, zoned } from '../../zones/index.ts'
-import { readDate } from '../date.ts'
-import { dayOf } from '../day.ts'
-import { readAmount } from '../relative.ts'
+import { wholeNumber } from '../../text/index.ts'
+import { parseIso, zoned } from '../../zones/index.ts'
+import { readAmount } from '../amount.ts'
+import { dayOf, readDate } from '../date.ts'
+import type { PhraseInput } from '../phrase-input.ts'
 import type { ParsedTime } from '../time-of-day.ts'
-import { type Clause, type ParsedBound, type PhraseInput, refusal } from './parsed.ts'
+import type { Clause, ParsedBound } from './parsed.ts'
 import { isClock, timesOf } from './times.ts'
 
 const STARTS = new Set(['starting', 'beginning', 'from'])
@@ -15,90 +15,83 @@ const DAY_END: ParsedTime = { hour: 23, minute: 59, second: 59 }
 /** Parses 'starting 2026-12-01', 'until december 24 at 18:00', 'for 10 times', '10 times'. */
 export function readBound(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
-  if (
-    ['starting now', 'from now on'].includes(
-      first === 'from' ? `from ${second} ${third}` : `${first} ${second}`,
-    )
-  ) {
-    return { parts: {}, used: first === 'from' ? 3 : 2 }
-  }
-  if (STARTS.has(first) || ENDS.has(first)) {
-    const bound = readBoundTime(words.slice(1), phrase)
-    if (bound === null) return null
-    const parsed = STARTS.has(first) ? { start: bound.parts } : { end: bound.parts }
-    return { parts: parsed, used: bound.used + 1 }
-  }
-  return readCount(words, phrase)
+  if (first === 'starting' && second === 'now') return { parts: {}, used: 2 }
+  if (first === 'from' && second === 'now' && third === 'on') return { parts: {}, used: 3 }
+  if (!STARTS.has(first) && !ENDS.has(first)) return readCount(words, phrase)
+  const read = readBoundTime(words.slice(1), phrase)
+  if (read === null) return null
+  const { bound, used } = read
+  return { parts: STARTS.has(first) ? { start: bound } : { end: bound }, used: used + 1 }
 }
 
-function readBoundTime(words: string[], phrase: PhraseInput): { parts: ParsedBound; used: number } | null {
-  const lead = words[0] === 'on' || words[0] === 'from' || words[0] === 'at' ? 1 : 0
+function readBoundTime(words: string[], phrase: PhraseInput): { bound: ParsedBound; used: number } | null {
+  const isTime = words[0] === 'at'
+  const lead = isTime || words[0] === 'on' || words[0] === 'from' ? 1 : 0
   const rest = words.slice(lead)
   const [first = ''] = rest
-  const iso = parseIso(first)
-  if (iso !== null) return { parts: { word: first, iso: first.toUpperCase() }, used: lead + 1 }
-  const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, phrase.localNow.toPlainDate())
-  const used = lead + (date?.used ?? 0)
-  const at = words[used] === 'at' && date !== null ? 1 : 0
-  const clock = words[used + at]
-  const timed = isClock(clock, at === 1 || words[0] === 'at')
-  if (date === null && !timed) return null
-  const parsed: ParsedBound = { word: words.slice(lead, used + (timed ? at + 1 : 0)).join(' ') }
-  if (date !== null) parsed.date = date.date
-  if (timed) parsed.clock = { word: clock!, afterAt: at === 1 || words[0] === 'at' }
-  return { parts: parsed, used: used + (timed ? at + 1 : 0) }
+  if (parseIso(first) !== null) return { bound: { word: first, iso: first.toUpperCase() }, used: lead + 1 }
+  const read = isTime || rest.length === 0 ? null : readDate(rest, phrase.localNow.toPlainDate())
+  const dated = read?.used ?? 0
+  const at = rest[dated] === 'at' && read !== null ? 1 : 0
+  const clock = rest[dated + at]
+  const afterAt = isTime || at === 1
+  const timed = isClock(clock, afterAt)
+  if (read === null && !timed) return null
+  const used = timed ? dated + at + 1 : dated
+  const bound: ParsedBound = {
+    word: rest.slice(0, used).join(' '),
+    ...(read !== null && { date: read.date }),
+    ...(timed && { clock: { word: clock!, afterAt } }),
+  }
+  return { bound, used: lead + used }
 }
 
 function readCount(words: string[], phrase: PhraseInput): Clause | null {
-  const hasFor = words[0] === 'for' ? 1 : 0
-  const [number = '', times] = words.slice(hasFor)
-  if (times === 'times' || times === 'occurrences') {
-    const count = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
-    if (count === null) return null
-    if (count < 1) throw refusal(phrase, `'${number} times' is never. Use a number of at least 1`)
-    return { parts: { count: { times: count, hasFor: hasFor === 1 } }, used: hasFor + 2 }
+  const lead = words[0] === 'for' ? 1 : 0
+  const [number = '', noun] = words.slice(lead)
+  if (noun === 'times' || noun === 'occurrences') {
+    const times = wholeNumber(number)
+    if (times === null) return null
+    if (times < 1) throw phrase.refusal(`'${number} times' is never. Use a number of at least 1`)
+    return { parts: { count: { times, hasFor: lead === 1 } }, used: lead + 2 }
   }
-  const amount = hasFor === 1 ? readAmount(words.slice(1)) : null
+  const amount = lead === 1 ? readAmount(words.slice(1)) : null
   if (amount === null) return null
   const clause = words.slice(0, amount.used + 1).join(' ')
-  throw refusal(
-    phrase,
+  throw phrase.refusal(
     `'${clause}' does not name its start. Use '10 times', or the last day: 'until 2027-01-31'`,
   )
 }
 
-/** A start or an end as a wall time of the zone; null if it adds nothing, as in 'starting today'. */
-export function boundOf(bound: ParsedBound, edge: 'start' | 'end', phrase: PhraseInput): string | null {
-  if (bound.iso !== undefined) return isoBound(bound.iso, phrase.localNow.timeZoneId)
-  const explicit = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, phrase)[0]!
-  if (explicit === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today)
-    return null
-  const time = explicit ?? (edge === 'start' ? DAY_START : DAY_END)
+/** A start or an end as a wall time of the zone; undefined if it adds nothing, as in 'starting today'. */
+export function boundOf(bound: ParsedBound, edge: 'start' | 'end', phrase: PhraseInput): string | undefined {
+  const { word, iso, date, clock } = bound
+  if (iso !== undefined) return isoBound(iso, phrase.localNow.timeZoneId)
+  const time = clock === undefined ? undefined : timesOf([clock], undefined, phrase)[0]!
+  if (time === undefined && edge === 'start' && date?.kind === 'day' && date.today) return undefined
   // Today is a valid start or end at any hour: only an explicit time can have passed.
-  const clock = temporal.PlainTime.from(explicit === undefined ? DAY_END : plain(explicit))
-  const day = dayOf(bound.date, explicit ?? DAY_END, clock, phrase.localNow, phrase.notes)
-  if (bound.date?.weekday !== undefined && day.dayOfWeek !== bound.date.weekday) {
-    throw refusal(phrase, `${day} is not on that weekday`)
+  const day = dayOf(date, time ?? DAY_END, phrase)
+  if (date?.weekday !== undefined && day.dayOfWeek !== date.weekday) {
+    throw phrase.refusal(`${day} is not on that weekday`)
   }
-  if (!bound.word.startsWith(day.toString())) phrase.notes.push(`the ${edge} is read as ${day}`)
-  if (edge === 'end' && explicit === undefined) phrase.notes.push(`${day} is included, to the end of the day`)
-  const wall = day.toPlainDateTime(plain(time)).toString({ smallestUnit: 'second' })
-  return explicit === undefined && edge === 'end' ? `${wall}.999` : wall
+  if (!word.startsWith(day.toString())) phrase.notes.push(`the ${edge} is read as ${day}`)
+  if (edge === 'start') return wallText(day, time ?? DAY_START)
+  if (time !== undefined) return wallText(day, time)
+  phrase.notes.push(`${day} is included, to the end of the day`)
+  return `${wallText(day, DAY_END)}.999`
+}
+
+function wallText(day: Temporal.PlainDate, time: ParsedTime): string {
+  return day.toPlainDateTime(time).toString({ smallestUnit: 'second' })
 }
 
 /** An ISO time in this zone, with the offset if the phrase has one. */
 function isoBound(text: string, timezone: string): string {
   const { wallTimeMs, offsetMs } = parseIso(text)!
-  const zone = offsetMs === undefined ? 'UTC' : timezone
-  const at = zoned(zone, wallTimeMs - (offsetMs ?? 0))
-  const smallestUnit = at.millisecond === 0 ? 'second' : 'millisecond'
+  const at = offsetMs === undefined ? zoned('UTC', wallTimeMs) : zoned(timezone, wallTimeMs - offsetMs)
   return at.toString({
     timeZoneName: 'never',
-    smallestUnit,
+    smallestUnit: at.millisecond === 0 ? 'second' : 'millisecond',
     offset: offsetMs === undefined ? 'never' : 'auto',
   })
-}
-
-function plain({ hour, minute, second }: ParsedTime): { hour: number; minute: number; second: number } {
-  return { hour, minute, second }
 }

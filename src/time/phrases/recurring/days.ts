@@ -1,16 +1,11 @@
-import { WakefulError } from '../../../error.ts'
-import { MONTHS, ordinal, WEEKDAYS } from '../../text/index.ts'
+import { MONTHS, ORDINAL_NAMES, ordinal, WEEKDAYS } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
-import { readDate } from '../date.ts'
-import type { MonthDay, NthWeekday, ParsedDays, ParsedRecurrence } from './parsed.ts'
+import { dayNumber, readDate } from '../date.ts'
+import { unsupported } from '../phrase-input.ts'
+import { workingDayLength } from '../working-days.ts'
+import type { Clause, MonthDay, NthWeekday } from './parsed.ts'
 
-/** The days that a clause names, and how many words it used. */
-export interface DaysMatch {
-  parts: ParsedDays & Pick<ParsedRecurrence, 'workingDay' | 'workingDays'>
-  used: number
-}
-
-const ORDINALS = new Map('first second third fourth fifth'.split(' ').map((word, index) => [word, index + 1]))
+const ORDINALS = new Map(ORDINAL_NAMES.map((word, index) => [word, index + 1]))
 const WORKDAYS = [1, 2, 3, 4, 5]
 const WEEKEND = [6, 7]
 const TO = new Set(['to', 'through', 'thru', '-'])
@@ -19,11 +14,32 @@ const NTH_MAX = 5
 const SOME_DAY = temporal.PlainDate.from('2000-01-01')
 
 /** Parses days at the start of these words: weekdays, days of the month, or days of the year. */
-export function readDays(words: string[]): DaysMatch | null {
+export function readDays(words: string[]): Clause | null {
   const the = words[0] === 'the' ? 1 : 0
   const rest = words.slice(the)
-  const read = readWeekdays(rest) ?? readOrdinals(rest, the === 1) ?? readYearDay(rest)
-  return read === null ? null : { parts: read.parts, used: read.used + the }
+  return after(the, readWeekdays(rest) ?? readOrdinals(rest, the === 1) ?? readYearDay(rest))
+}
+
+/** A clause with words before it. */
+export function after(words: number, clause: Clause | null): Clause | null {
+  return clause === null ? null : { ...clause, used: clause.used + words }
+}
+
+/**
+ * Reads the items of a list at the start of these words, with 'and' or nothing between them. `readItem` returns how many
+ * words an item used, or 0 if there is none; so does this.
+ */
+export function readList(
+  words: string[],
+  readItem: (rest: string[]) => number,
+  jointLength: (rest: string[]) => number = ([word]) => andLength(word),
+): number {
+  for (let used = 0; ; ) {
+    const joint = used === 0 ? 0 : jointLength(words.slice(used))
+    const item = readItem(words.slice(used + joint))
+    if (item === 0) return used
+    used += joint + item
+  }
 }
 
 /** 'first', '1st' or 'last' as a position in the month (last is -1); null for any other word. */
@@ -32,33 +48,22 @@ export function ordinalOf(word: string | undefined): number | null {
 }
 
 /** Parses 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
-export function readWeekdays(
-  words: string[],
-): { parts: { weekdays: number[]; workingDays?: true }; used: number } | null {
+export function readWeekdays(words: string[]): (Clause & { parts: { weekdays: number[] } }) | null {
   const days = new Set<number>()
-  let used = 0
-  let working = false
-  for (;;) {
-    const and = used === 0 ? 0 : andLength(words[used])
-    const item = readWeekdayItem(words.slice(used + and))
-    if (item === null) break
-    for (const day of item.days) days.add(day)
-    working ||= workingDayLength(words.slice(used + and)) > 0
-    used += and + item.used
-  }
+  let isWorking: true | undefined
+  const used = readList(words, (rest) => {
+    const item = readWeekdayItem(rest)
+    for (const day of item?.days ?? []) days.add(day)
+    if (workingDayLength(rest) > 0) isWorking = true
+    return item?.used ?? 0
+  })
   const weekdays = [...days].sort((a, b) => a - b)
-  return used === 0 ? null : { parts: { weekdays, ...(working && { workingDays: true }) }, used }
+  return used === 0 ? null : { parts: { weekdays, workingDays: isWorking }, used }
 }
 
 /** Whether these words start with a range of weekdays, such as 'mon-fri' or 'monday to friday'. */
 export function isWeekdayRange(words: string[]): boolean {
   return workingDayLength(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
-}
-
-/** How many words at the start are 'working day', 'business days' or 'workday'; 0 if there are none. */
-export function workingDayLength([first = '', second = '']: string[]): number {
-  if (first === 'workday' || first === 'workdays') return 1
-  return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
 }
 
 function readWeekdayItem(words: string[]): { days: number[]; used: number } | null {
@@ -79,130 +84,116 @@ function readWeekdayItem(words: string[]): { days: number[]; used: number } | nu
 }
 
 /** The weekday with this name, plural or short form. */
-export function weekdayOf(word: string | undefined): number | null {
-  const named = WEEKDAYS.get(word ?? '')
-  if (named !== undefined) return named
-  return word?.endsWith('days') ? (WEEKDAYS.get(word.slice(0, -1)) ?? null) : null
+export function weekdayOf(word = ''): number | null {
+  return WEEKDAYS.get(word) ?? WEEKDAYS.get(word.replace(/days$/, 'day')) ?? null
 }
 
-/** Parses '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
-function readOrdinals(words: string[], hasArticle: boolean): DaysMatch | null {
-  const nths: NthWeekday[] = []
+/** Parses '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december', 'third working day'. */
+function readOrdinals(words: string[], hasArticle: boolean): Clause | null {
+  const nths = new Map<string, NthWeekday>()
   const monthDays: MonthDay[] = []
-  let used = 0
-  for (;;) {
-    const lead = used === 0 ? 0 : leadLength(words, used)
-    const positions = readPositions(words.slice(used + lead))
-    if (positions === null) break
-    const after = used + lead + positions.used
-    const working = workingDayLength(words.slice(after))
-    if (working > 0) return readNthWorkingDay(positions.numbers, used > 0, after + working)
-    const weekday = weekdayOf(words[after])
-    if (weekday !== null) {
-      for (const nth of positions.numbers) nths.push({ nth: assertNth(nth, words[after]!), weekday })
-      used = after + 1
-      continue
+  let workingDay: number | undefined
+  const readItem = (rest: string[]) => {
+    const positions: number[] = []
+    const used = workingDay === undefined ? readPositions(rest, positions) : 0
+    if (used === 0) return 0
+    const next = rest[used]
+    const working = workingDayLength(rest.slice(used))
+    if (working > 0) {
+      // A rule has only one, because it is stored as one exclusion with one `offset`.
+      if (positions.length > 1 || nths.size + monthDays.length > 0) {
+        throw unsupported('only one working day of a month can be named. Set an alarm for each')
+      }
+      workingDay = positions[0]
+      return used + working
     }
-    const days = readMonthDays(positions.numbers, words.slice(after))
-    if (days === null) break
+    const weekday = weekdayOf(next)
+    if (weekday !== null) {
+      for (const nth of positions) nths.set(`${nth} ${weekday}`, { nth: assertNth(nth, next!), weekday })
+      return used + 1
+    }
+    const isDayWord = next === 'weekday' || next === 'day' || next === 'days'
+    // 'last' alone does not say the last of what.
+    if (!isDayWord && positions.includes(-1)) return 0
+    const days = next === 'weekday' ? [edgeWeekday(positions)] : positions.map(assertMonthDay)
     // 'the first' and 'first of' mean a day of the month. A bare 'third', as in 'every third', is incomplete.
-    const isBareOrdinal = ORDINALS.has(words[after - 1]!) && !hasArticle && words[after] !== 'of'
-    if (isBareOrdinal && days.used === 0) break
-    monthDays.push(...days.monthDays)
-    used = after + days.used
+    if (!isDayWord && ORDINALS.has(rest[used - 1]!) && !hasArticle && next !== 'of') return 0
+    monthDays.push(...days)
+    return used + (isDayWord ? 1 : 0)
   }
+  const used = readList(words, readItem, leadLength)
   if (used === 0) return null
-  const parsed = {
-    ...(nths.length > 0 && { nths: distinctNths(nths) }),
-    ...(monthDays.length > 0 && { monthDays: distinctDays(monthDays) }),
+  if (workingDay !== undefined) return { parts: { workingDay }, used }
+  const parts = {
+    nths: nths.size > 0 ? [...nths.values()] : undefined,
+    monthDays: monthDays.length > 0 ? distinctDays(monthDays) : undefined,
   }
-  if (nths.length > 0) return { parts: parsed, used }
   const of = words[used] === 'of' ? 1 : 0
-  const months = readMonths(words.slice(used + of))
+  const months = nths.size > 0 ? null : readMonths(words.slice(used + of))
   return months === null
-    ? { parts: parsed, used }
-    : { parts: { ...parsed, ...months.parts }, used: used + of + months.used }
-}
-
-/** 'third working day', 'last business day': a rule has only one, because it is stored as one exclusion with one `offset`. */
-function readNthWorkingDay(numbers: number[], followsOtherDays: boolean, used: number): DaysMatch {
-  const [nth, more] = numbers as [number, number?]
-  if (more === undefined && !followsOtherDays) return { parts: { workingDay: nth }, used }
-  throw invalid('only one working day of a month can be named. Set an alarm for each')
+    ? { parts, used }
+    : { parts: { ...parts, ...months.parts }, used: used + of + months.used }
 }
 
 /** Parses positions in the month: 'first and third', '1st 15th and last'. */
-function readPositions(words: string[]): { numbers: number[]; used: number } | null {
-  const numbers: number[] = []
-  let used = 0
-  for (;;) {
-    const lead = used === 0 ? 0 : leadLength(words, used)
-    const number = ordinalOf(words[used + lead])
-    if (number === null) break
-    numbers.push(number)
-    used += lead + 1
+function readPositions(words: string[], positions: number[]): number {
+  const readItem = ([word]: string[]) => {
+    const position = ordinalOf(word)
+    if (position !== null) positions.push(position)
+    return position === null ? 0 : 1
   }
-  return used === 0 ? null : { numbers, used }
+  return readList(words, readItem, leadLength)
 }
 
-function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthDay[]; used: number } | null {
-  if (word === 'weekday') {
-    const [number] = numbers
-    if (numbers.length === 1 && number === -1) return { monthDays: ['last weekday'], used: 1 }
-    if (numbers.length === 1 && number === 1) return { monthDays: ['first weekday'], used: 1 }
-    throw invalid("only the 'first weekday' or the 'last weekday' of a month can be named")
-  }
-  const dayWordLength = word === 'day' || word === 'days' ? 1 : 0
-  // 'last' alone does not say the last of what.
-  if (dayWordLength === 0 && numbers.includes(-1)) return null
-  return { monthDays: numbers.map(assertMonthDay), used: dayWordLength }
+function edgeWeekday([position, more]: number[]): MonthDay {
+  if (more === undefined && position === -1) return 'last weekday'
+  if (more === undefined && position === 1) return 'first weekday'
+  throw unsupported("only the 'first weekday' or the 'last weekday' of a month can be named")
 }
 
 /** Parses days of every year: 'december 24', 'december 24 and 25', '24 december', '25/12'. */
-function readYearDay(words: string[]): DaysMatch | null {
+function readYearDay(words: string[]): Clause | null {
   const [first = ''] = words
   if (!MONTHS.has(first) && !/^\d/.test(first)) return null
   const read = readDate(words, SOME_DAY)
   if (read === null) return null
-  if (read.date.kind === 'day') {
-    throw invalid(`'${words.slice(0, read.used).join(' ')}' has a year, so it occurs once. Use 'december 24'`)
+  const { date } = read
+  if (date.kind === 'day') {
+    const clause = words.slice(0, read.used).join(' ')
+    throw unsupported(`'${clause}' has a year, so it occurs once. Use 'december 24'`)
   }
-  if (read.date.kind !== 'month day') return null
-  const monthDays: MonthDay[] = [read.date.day]
+  if (date.kind !== 'month day') return null
+  const monthDays: MonthDay[] = [date.day]
   let { used } = read
   // Matches 'december 24 and 25', but not the hour in 'december 24 and 5pm'.
   while (MONTHS.has(first) && andLength(words[used]) === 1) {
-    const day =
-      ordinal(words[used + 1]) ?? (/^\d{1,2}$/.test(words[used + 1] ?? '') ? Number(words[used + 1]) : null)
+    const day = dayNumber(words[used + 1])
     if (day === null) break
     monthDays.push(assertMonthDay(day))
     used += 2
   }
-  return { parts: { months: [read.date.month], monthDays: distinctDays(monthDays) }, used }
+  return { parts: { months: [date.month], monthDays: distinctDays(monthDays) }, used }
 }
 
 /** Parses 'december', 'june and july' at the start of these words. */
-export function readMonths(words: string[]): { parts: { months: number[] }; used: number } | null {
+export function readMonths(words: string[]): Clause | null {
   const months = new Set<number>()
-  let used = 0
-  for (;;) {
-    const and = used === 0 ? 0 : andLength(words[used])
-    const month = MONTHS.get(words[used + and] ?? '')
-    if (month === undefined) break
-    months.add(month)
-    used += and + 1
-  }
+  const used = readList(words, ([word = '']) => {
+    const month = MONTHS.get(word)
+    if (month !== undefined) months.add(month)
+    return month === undefined ? 0 : 1
+  })
   return used === 0 ? null : { parts: { months: [...months].sort((a, b) => a - b) }, used }
 }
 
 /** How many words lead to the next item of a list: 'and', 'and the', or none after a comma. */
-function leadLength(words: string[], index: number): number {
-  const and = andLength(words[index])
-  return and + (words[index + and] === 'the' ? 1 : 0)
+function leadLength(words: string[]): number {
+  const and = andLength(words[0])
+  return and + (words[and] === 'the' ? 1 : 0)
 }
 
 /** 1 if the word joins two items of a list, otherwise 0. */
-export function andLength(word: string | undefined): number {
+function andLength(word: string | undefined): number {
   return word === 'and' || word === '&' ? 1 : 0
 }
 
@@ -211,22 +202,13 @@ function distinctDays(days: MonthDay[]): MonthDay[] {
   return [...new Set(days)].sort((a, b) => rank(a) - rank(b))
 }
 
-function distinctNths(nths: NthWeekday[]): NthWeekday[] {
-  return [...new Map(nths.map((each) => [`${each.nth} ${each.weekday}`, each])).values()]
-}
-
 function assertNth(nth: number, weekday: string): number {
-  if (nth >= 1 && nth <= NTH_MAX) return nth
-  if (nth === -1) return nth
-  throw invalid(`no month has ${nth} ${weekday}s. Use 'first' to 'fifth', or 'last'`)
+  if (nth === -1 || (nth >= 1 && nth <= NTH_MAX)) return nth
+  throw unsupported(`no month has ${nth} ${weekday}s. Use 'first' to 'fifth', or 'last'`)
 }
 
 function assertMonthDay(day: number): MonthDay {
   if (day === -1) return 'last'
   if (day >= 1 && day <= 31) return day
-  throw invalid(`there is no day ${day} of a month. Use 1 to 31, or 'the last day'`)
-}
-
-function invalid(detail: string): WakefulError {
-  return new WakefulError('phrase.unsupported', { text: null, detail })
+  throw unsupported(`there is no day ${day} of a month. Use 1 to 31, or 'the last day'`)
 }

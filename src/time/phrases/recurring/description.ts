@@ -1,47 +1,43 @@
-import { counted, joinWithAnd, MONTH_NAMES, pad2, WEEKDAY_NAMES } from '../../text/index.ts'
+import {
+  counted,
+  joinWithAnd,
+  MONTH_NAMES,
+  ordinalName,
+  pad2,
+  UNIT_MS,
+  WEEKDAY_NAMES,
+} from '../../text/index.ts'
 import type { ParsedTime } from '../time-of-day.ts'
-import type { MonthDay, ParsedDays } from './parsed.ts'
+import type { CalendarFrequency } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
-import { ordinalName } from './resolve-days.ts'
-import type { ParsedDaysOff } from './working-days.ts'
 
-const LENGTHS: [number, string][] = [
-  [3_600_000, 'hour'],
-  [60_000, 'minute'],
-  [1000, 'second'],
-  [1, 'millisecond'],
-]
-
-/** A recurrence with its days off. */
-type DescribedRecurrence = Recurrence & ParsedDaysOff
+const LENGTHS = Object.entries(UNIT_MS).map(([units, ms]) => [ms, units.slice(0, -1)] as const)
 
 /** The recurrence as a phrase in canonical form; parsed again, it gives the same rule. */
-export function canonicalPhrase(
-  recurrence: DescribedRecurrence,
-  anchor: Temporal.PlainDateTime | undefined,
-): string {
+export function canonicalPhrase(recurrence: Recurrence, anchor: Temporal.PlainDateTime | undefined): string {
   const { frequency, times, start, end, count } = recurrence
-  const head =
-    'everyMs' in frequency ? intervalWords(recurrence, frequency.everyMs) : calendarWords(recurrence)
+  const isInterval = 'everyMs' in frequency
+  const head = isInterval
+    ? intervalWords(recurrence, frequency.everyMs)
+    : calendarWords(recurrence, frequency)
   const at = times.length === 0 ? '' : ` at ${joinWithAnd(times.map(timeWords))}`
-  const from = anchor === undefined ? startWords(start, 'everyMs' in frequency) : anchorWords(anchor, times)
+  const from = anchor === undefined ? startWords(start, isInterval) : anchorWords(anchor, times)
   const until = end === undefined ? '' : ` until ${endWords(end)}`
   return `${head}${at}${exceptWords(recurrence)}${from}${until}${count === undefined ? '' : `, ${count} times`}`
 }
 
-function exceptWords({ calendars = [], exceptedDays = [] }: DescribedRecurrence): string {
+function exceptWords({ calendars = [], exceptedDays = [] }: Recurrence): string {
   const names = [...exceptedDays.map((day) => WEEKDAY_NAMES[day - 1]!), ...calendars]
   return names.length === 0 ? '' : ` except ${joinWithAnd(names)}`
 }
 
-function intervalWords(
-  { weekdays, window, minutePast, workingDays }: DescribedRecurrence,
-  everyMs: number,
-): string {
+function intervalWords(recurrence: Recurrence, everyMs: number): string {
+  const { weekdays, window, minutePast } = recurrence
   const length = lengthWords(everyMs)
   const past = minutePast === undefined ? '' : ` at :${pad2(minutePast)}`
   const span = window === undefined ? '' : ` between ${pad2(window.from)}:00 and ${pad2(window.to)}:00`
-  return `every ${length}${past}${span}${weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's', workingDays)}`}`
+  const days = weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's', recurrence)}`
+  return `every ${length}${past}${span}${days}`
 }
 
 /** In the largest unit that divides it; fractions of a second in all units, because no single one reads well. */
@@ -57,24 +53,25 @@ function lengthWords(everyMs: number): string {
   return joinWithAnd(parts.filter((part) => part !== ''))
 }
 
-function calendarWords(recurrence: DescribedRecurrence): string {
-  const { weekdays, months, monthDays, nths, workingDays, workingDay } = recurrence
-  const { unit, interval } = recurrence.frequency as { unit: string; interval: number }
+function calendarWords(recurrence: Recurrence, { unit, interval }: CalendarFrequency): string {
+  const { weekdays, months, monthDays, nths, workingDay } = recurrence
   const every = `every ${everyCount(interval, unit)}`
-  if (unit === 'month') return `on the ${dayOfMonthWords(recurrence)} of ${every}`
+  const dayOfMonth = dayOfMonthWords(recurrence)
+  if (unit === 'month') return `on the ${dayOfMonth} of ${every}`
   if (unit === 'year') {
-    const [day] = monthDays ?? []
-    const plain =
-      months?.length === 1 && monthDays?.length === 1 && typeof day === 'number' && !nths && !workingDay
-    return `${every} on ${plain ? `${monthWords(months)} ${day}` : `the ${dayOfMonthWords(recurrence)} of ${monthWords(months)}`}`
+    const [day, more] = monthDays ?? []
+    const isDate =
+      months?.length === 1 && typeof day === 'number' && more === undefined && !nths && !workingDay
+    const date = isDate ? `${monthWords(months)} ${day}` : `the ${dayOfMonth} of ${monthWords(months)}`
+    return `${every} on ${date}`
   }
   const within = months === undefined ? '' : ` in ${monthWords(months)}`
   if (weekdays === undefined) return `${every}${within}`
-  const days = weekdayWords(weekdays, '', workingDays)
-  return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's', workingDays)}`
+  if (interval === 1) return `every ${weekdayWords(weekdays, '', recurrence)}${within}`
+  return `${every} on ${weekdayWords(weekdays, 's', recurrence)}`
 }
 
-function dayOfMonthWords({ nths = [], monthDays = [], workingDay }: ParsedDays & ParsedDaysOff): string {
+function dayOfMonthWords({ nths = [], monthDays = [], workingDay }: Recurrence): string {
   if (workingDay !== undefined) return `${positionName(workingDay)} working day`
   return joinWithAnd([
     ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${WEEKDAY_NAMES[weekday - 1]}`),
@@ -87,15 +84,14 @@ function positionName(nth: number): string {
   return nth > 5 ? ordinalWords(nth) : ordinalName(nth)
 }
 
-function ordinalWords(day: MonthDay): string {
-  const number = Number(day)
+function ordinalWords(number: number): string {
   const ending = number > 10 && number < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th')
   return `${number}${ending}`
 }
 
 /** 'weekday' or 'Monday and Thursday'; a group is in the plural after 'on'. */
-function weekdayWords(weekdays: number[], plural: '' | 's', working?: true): string {
-  if (working) return `working day${plural}`
+function weekdayWords(weekdays: number[], plural: '' | 's', { workingDays, except }: Recurrence): string {
+  if (workingDays && except === undefined) return `working day${plural}`
   if (weekdays.join() === '1,2,3,4,5') return `weekday${plural}`
   const [first, last] = [weekdays[0]!, weekdays.at(-1)!]
   if (weekdays.length > 2 && last - first === weekdays.length - 1) {
@@ -115,7 +111,7 @@ function timeWords({ hour, minute, second }: ParsedTime): string {
 /** The start of an interval is its first instant; that of a calendar rule is a day, unless it has a time. */
 function startWords(start: string | undefined, interval: boolean): string {
   if (start === undefined) return ''
-  return ` starting ${interval ? momentWords(start) : start.endsWith('T00:00:00') ? start.slice(0, 10) : momentWords(start)}`
+  return ` starting ${!interval && start.endsWith('T00:00:00') ? start.slice(0, 10) : momentWords(start)}`
 }
 
 /** The day it is counted from, with the time if that is not the first of its day. */

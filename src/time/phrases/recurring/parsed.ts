@@ -1,12 +1,19 @@
 import { WakefulError } from '../../../error.ts'
 import { looksLikeZone, quote } from '../../text/index.ts'
 import type { ParsedDate } from '../date.ts'
+import type { PhraseInput } from '../phrase-input.ts'
 
 /** The calendar unit of a frequency. */
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 
+/** A number of calendar units. */
+export interface CalendarFrequency {
+  unit: CalendarUnit
+  interval: number
+}
+
 /** How often: a fixed length of time, or a number of calendar units. */
-export type Frequency = { everyMs: number } | { unit: CalendarUnit; interval: number }
+export type Frequency = { everyMs: number } | CalendarFrequency
 
 /** A day of a month: its number, or one relative to its start or end; weekdays are Monday to Friday. */
 export type MonthDay = number | 'last' | 'first weekday' | 'last weekday'
@@ -19,10 +26,10 @@ export interface NthWeekday {
 
 /** The days that a phrase names. Monday is 1, January is 1. */
 export interface ParsedDays {
-  weekdays?: number[]
-  nths?: NthWeekday[]
-  monthDays?: MonthDay[]
-  months?: number[]
+  weekdays?: number[] | undefined
+  nths?: NthWeekday[] | undefined
+  monthDays?: MonthDay[] | undefined
+  months?: number[] | undefined
 }
 
 /** A time of day as written; its meaning may depend on the words around it. */
@@ -46,18 +53,18 @@ export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night'
 export interface ParsedRecurrence extends ParsedDays {
   frequency?: Frequency
   /** Weekdays removed from the named ones. */
-  except?: number[]
+  except?: number[] | undefined
   /** Excepted weekdays of a frequency without weekdays: they become days off. */
-  exceptedDays?: number[]
+  exceptedDays?: number[] | undefined
   /** Names of excepted calendars. */
   calendars?: string[]
   /** The weekdays were written as 'working days'. */
-  workingDays?: true
+  workingDays?: true | undefined
   /** The nth working day of a month, such as 'third working day'; -1 is the last. */
   workingDay?: number
   /** The phrase has 'of the quarter'. */
   quarter?: true
-  clocks?: ClockWord[]
+  clocks?: ClockWord[] | undefined
   window?: [ClockWord, ClockWord]
   dayPart?: DayPart
   minutePast?: number
@@ -67,18 +74,10 @@ export interface ParsedRecurrence extends ParsedDays {
   count?: { times: number; hasFor: boolean }
 }
 
-/** The phrase that is parsed: its text, the local time now, and the notes about it so far. */
-export interface PhraseInput {
-  readonly text: string
-  readonly localNow: Temporal.ZonedDateTime
-  readonly notes: string[]
-}
-
 /** The parts of one clause of a phrase, and how many words it used. */
 export interface Clause {
   parts: ParsedRecurrence
   used: number
-  note?: string
 }
 
 const PARTS: Record<keyof ParsedRecurrence, string> = {
@@ -102,22 +101,28 @@ const PARTS: Record<keyof ParsedRecurrence, string> = {
   count: 'counts',
 }
 
+/** All weekdays. */
+export const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
+
+/** Whether a frequency can be limited to weekdays: every day, or a length of time. */
+export function isDaily(frequency: Frequency | undefined): boolean {
+  if (frequency === undefined) return false
+  return 'everyMs' in frequency || (frequency.unit === 'day' && frequency.interval === 1)
+}
+
 const WORDS_QUOTED_MAX = 5
 const WORD_LENGTH_MAX = 20
 
 /** Adds the parts of a clause; a part that occurs twice is refused, because one of them would be ignored. */
 export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, phrase: PhraseInput): void {
-  for (const part of Object.keys(clause) as (keyof ParsedRecurrence)[]) {
-    if (whole[part] !== undefined) {
-      throw refusal(phrase, `it has two ${PARTS[part]}. Use one, or set an alarm for each`)
+  for (const [part, value] of Object.entries(clause)) {
+    const name = part as keyof ParsedRecurrence
+    if (value === undefined) continue
+    if (whole[name] !== undefined) {
+      throw phrase.refusal(`it has two ${PARTS[name]}. Use one, or set an alarm for each`)
     }
+    Object.assign(whole, { [name]: value })
   }
-  Object.assign(whole, clause)
-}
-
-/** The error that refuses a phrase, with the reason and a form that works. */
-export function refusal(phrase: PhraseInput, detail: string): WakefulError {
-  return new WakefulError('phrase.unsupported', { text: quote(phrase.text), detail })
 }
 
 /** The error that refuses a phrase that only a rule of this kind can express. */

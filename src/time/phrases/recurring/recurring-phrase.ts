@@ -1,52 +1,35 @@
 import {
-  type CalendarLookup,
-  type Exclusion,
   mergeExclusions,
   toExcludeInput,
   weekendForWorkingDays,
   withStoredWeekend,
 } from '../../calendars/index.ts'
 import { NUMBERS, RECURRING, TEXT_LENGTH_MAX, wordsOf } from '../../text/index.ts'
-import { zoned } from '../../zones/index.ts'
+import { type PhraseContext, PhraseInput } from '../phrase-input.ts'
+import { workingDayLength } from '../working-days.ts'
 import { readBound } from './bound.ts'
-import { isWeekdayRange, readDays, readMonths, workingDayLength } from './days.ts'
-import { canonicalPhrase } from './description.ts'
-import { readExcept, resolveExceptions } from './exceptions.ts'
-import { DAY_PART_WORDS, readFrequency } from './frequency.ts'
+import { after, isWeekdayRange, readDays, readMonths } from './days.ts'
 import {
-  type Clause,
-  merge,
-  notUnderstood,
-  type ParsedRecurrence,
-  type PhraseInput,
-  refusal,
-} from './parsed.ts'
-import { resolveRecurrence } from './resolve.ts'
-import { ruleOf } from './rule.ts'
-import { readClocks, readWindow } from './times.ts'
-import {
-  daysOffParts,
   exclusionOf,
+  readExcept,
   resolveEveryWorkingDay,
+  resolveExceptions,
   resolveNthWorkingDay,
-  usesDefaultWeekend,
-} from './working-days.ts'
+} from './days-off.ts'
+import { canonicalPhrase } from './description.ts'
+import { DAY_PART_WORDS, readFrequency } from './frequency.ts'
+import { type Clause, merge, notUnderstood, type ParsedRecurrence } from './parsed.ts'
+import { resolveRecurrence } from './resolve.ts'
+import { type RuleText, ruleOf } from './rule.ts'
+import { readClocks, readWindow } from './times.ts'
 
 /** The parts of a when that a recurring phrase can have. Bounds are ISO wall times of the zone. */
-export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {
+export type RecurringPhraseWhen = RuleText & {
   start?: string
   end?: string
   count?: number
   /** The exclusions of the phrase and of the options beside it, merged. */
   exclude?: ReturnType<typeof toExcludeInput>
-}
-
-/** What a recurring phrase is resolved against: the present, the zone, and the exclusion beside it. */
-export interface RecurringPhraseContext {
-  now: number
-  timezone: string
-  calendars?: CalendarLookup
-  exclude?: Exclusion | undefined
 }
 
 /** A parsed recurring phrase: a when, its canonical form, and notes about what it left open. */
@@ -60,24 +43,24 @@ export type RecurringPhrase = RecurringPhraseWhen & {
  * Parses a recurring phrase; null if no word makes it recur, so that the caller can try a phrase for one instant. Every
  * word must be understood; otherwise the phrase is refused with the unknown words.
  */
-export function parseRecurring(text: string, context: RecurringPhraseContext): RecurringPhrase | null {
+export function parseRecurring(text: string, context: PhraseContext): RecurringPhrase | null {
   if (text.length > TEXT_LENGTH_MAX) return null
   const words = wordsOf(text)
   if (!recurs(words)) return null
-  const phrase: PhraseInput = { text, localNow: zoned(context.timezone, context.now), notes: [] }
-  const read = resolveExceptions(readClauses(words, phrase))
-  const named = mergeExclusions(
-    { ...(read.calendars && { calendars: read.calendars }) },
-    context.exclude,
-    text,
-  )
+  const phrase = new PhraseInput(text, context)
+  const parsed = readClauses(words, phrase)
+  resolveExceptions(parsed)
+  const { calendars } = parsed
+  const named = mergeExclusions({ ...(calendars && { calendars }) }, context.exclude, text)
   const weekend = weekendForWorkingDays(named, context.calendars)
-  const parsed = resolveNthWorkingDay(resolveEveryWorkingDay(read, weekend, phrase), phrase)
-  const recurrence = { ...resolveRecurrence(parsed, phrase), ...daysOffParts(parsed) }
+  resolveEveryWorkingDay(parsed, weekend, phrase)
+  resolveNthWorkingDay(parsed, phrase)
+  const recurrence = resolveRecurrence(parsed, phrase)
   const rule = ruleOf(recurrence, phrase)
   const united = mergeExclusions(exclusionOf(parsed, weekend), context.exclude, text)
   const exclude = toExcludeInput(withStoredWeekend(united, context.calendars))
-  if (usesDefaultWeekend(parsed, weekend) && named.calendars === undefined) {
+  const hasWorkingDays = (parsed.workingDays ?? parsed.workingDay) !== undefined
+  if (hasWorkingDays && weekend?.join() === '6,7' && named.calendars === undefined) {
     phrase.notes.push('working days are Monday to Friday; exclude a calendar to leave out holidays')
   }
   const { start, end, count } = recurrence
@@ -126,7 +109,6 @@ function readClauses(words: string[], phrase: PhraseInput): ParsedRecurrence {
       continue
     }
     merge(parsed, clause.parts, phrase)
-    if (clause.note !== undefined) phrase.notes.push(clause.note)
     index += clause.used
   }
   if (unknown.length > 0) throw notUnderstood(phrase, unknown)
@@ -138,27 +120,26 @@ function readClause(words: string[], phrase: PhraseInput): Clause | null {
     readFrequency(words, phrase) ??
     readMinutePast(words) ??
     readWindow(words) ??
-    (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? shiftUsed(1, readDays(words.slice(1))) : null) ??
+    (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? after(1, readDays(words.slice(1))) : null) ??
     readBound(words, phrase) ??
     readClocks(words) ??
     readDayPart(words) ??
-    readScope(words) ??
+    readScope(words, phrase) ??
     readExcept(words, phrase) ??
-    (words[0] === 'on' ? shiftUsed(1, readDays(words.slice(1))) : readBareDays(words, phrase))
+    (words[0] === 'on' ? after(1, readDays(words.slice(1))) : readBareDays(words, phrase))
   )
 }
 
 /** Parses 'mondays', 'the last friday'; 'weekday' alone is ambiguous: the next one, or each. */
 function readBareDays(words: string[], phrase: PhraseInput): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
-  throw refusal(
-    phrase,
+  throw phrase.refusal(
     `'${words[0]}' alone may be one or each. Use 'every ${words[0]}' or the name of the day`,
   )
 }
 
 /** Parses 'of every month', 'of the month', 'in december'. */
-function readScope(words: string[]): Clause | null {
+function readScope(words: string[], phrase: PhraseInput): Clause | null {
   if (words[0] !== 'of' && words[0] !== 'in') return null
   const [, second, third] = words
   if (third === 'quarter' && (second === 'every' || second === 'each' || second === 'the')) {
@@ -168,10 +149,10 @@ function readScope(words: string[]): Clause | null {
   if (second === 'the' && third === 'year')
     return { parts: { frequency: { unit: 'year', interval: 1 } }, used: 3 }
   if (second === 'the' && third === 'month') {
-    const note = "'the month' is read as every month"
-    return { parts: { frequency: { unit: 'month', interval: 1 } }, used: 3, note }
+    phrase.notes.push("'the month' is read as every month")
+    return { parts: { frequency: { unit: 'month', interval: 1 } }, used: 3 }
   }
-  return shiftUsed(1, readMonths(words.slice(1)))
+  return after(1, readMonths(words.slice(1)))
 }
 
 /** Parses 'monday morning', 'in the evening', 'at night'. */
@@ -188,8 +169,4 @@ function readMinutePast(words: string[]): Clause | null {
   const at = words[0] === 'at' ? 1 : 0
   const minute = /^:([0-5]\d)$/.exec(words[at] ?? '')
   return minute === null ? null : { parts: { minutePast: Number(minute[1]) }, used: at + 1 }
-}
-
-function shiftUsed(words: number, clause: Clause | null): Clause | null {
-  return clause === null ? null : { ...clause, used: clause.used + words }
 }

@@ -1,20 +1,35 @@
+import { WakefulError } from '../../../error.ts'
+import { compileCron } from '../../cron/index.ts'
 import { formatDuration } from '../../durations/index.ts'
-import { pad2 } from '../../text/index.ts'
-import { firstWallTime } from './anchor.ts'
-import { type CalendarUnit, type MonthDay, type PhraseInput, refusal } from './parsed.ts'
+import { pad2, quote } from '../../text/index.ts'
+import { resolveWallTime, temporal, zoned } from '../../zones/index.ts'
+import { parseBound } from '../moment.ts'
+import type { PhraseInput } from '../phrase-input.ts'
+import type { CalendarFrequency, CalendarUnit, MonthDay } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
+/** A rule as the text of one of its kinds. */
+export type RuleText = { cron: string } | { every: string } | { rrule: string }
+
 /** The rule of a recurrence; `anchor` is its first wall time if its interval is more than one unit. */
-export interface PhraseRule {
-  when: { cron: string } | { every: string } | { rrule: string }
+interface PhraseRule {
+  when: RuleText
   anchor?: Temporal.PlainDateTime
 }
 
 const BYDAY = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const FREQ: Record<CalendarUnit, string> = { day: 'DAILY', week: 'WEEKLY', month: 'MONTHLY', year: 'YEARLY' }
 const CRON_DAY: Record<string, string> = { last: 'L', 'first weekday': '1W', 'last weekday': 'LW' }
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
+/** The place of a day among the weekdays of its month. */
+const WEEKDAY_PLACE: Partial<Record<MonthDay, number>> = { 'first weekday': 1, 'last weekday': -1 }
+/** The rarest day, February 29, comes within eight years. */
+const MONTHS_MAX = 8 * 12 + 2
+/** The units of the clock, and how many make the next one, at which cron starts over. */
+const CLOCK_UNITS = [
+  { unit: 'hour', ms: 3_600_000, whole: 24, restart: 'day' },
+  { unit: 'minute', ms: 60_000, whole: 60, restart: 'hour' },
+  { unit: 'second', ms: 1000, whole: 60, restart: 'minute' },
+] as const
 
 /**
  * Chooses the form that expresses the rule exactly: `every` for a plain length of time, cron if it follows the calendar
@@ -24,65 +39,74 @@ export function ruleOf(recurrence: Recurrence, phrase: PhraseInput): PhraseRule 
   const { frequency } = recurrence
   if ('everyMs' in frequency) return { when: intervalRule(recurrence, frequency.everyMs, phrase) }
   if (frequency.interval === 1) return { when: { cron: cronOf(recurrence, phrase) } }
-  const anchor = firstWallTime(recurrence, frequency.unit, phrase)
+  const rrule = rruleOf(recurrence, frequency, phrase)
+  const anchor = firstWallTime(recurrence, phrase)
   phrase.notes.push(`counted from ${anchor.toPlainDate()}`)
   const start = anchor.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
-  return {
-    when: {
-      rrule: `DTSTART;TZID=${phrase.localNow.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, phrase).join(';')}`,
-    },
-    anchor,
-  }
+  const { timeZoneId } = phrase.localNow
+  return { when: { rrule: `DTSTART;TZID=${timeZoneId}:${start}\nRRULE:${rrule}` }, anchor }
 }
 
-function intervalRule(
-  recurrence: Recurrence,
-  everyMs: number,
-  phrase: PhraseInput,
-): { cron: string } | { every: string } {
+/** The first wall time of a recurrence after now, or from its start on. Steps of several units are counted from it. */
+function firstWallTime(recurrence: Recurrence, phrase: PhraseInput): Temporal.PlainDateTime {
+  const { start } = recurrence
+  const { localNow, text } = phrase
+  const [now, timezone] = [localNow.epochMilliseconds, localNow.timeZoneId]
+  const from = start === undefined ? now + 1 : parseBound(start, { now, timezone }, 'start')
+  const day = start === undefined ? localNow.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
+  // With an interval of one unit, cron expresses the same recurrence.
+  const next = compileCron(cronOf(recurrence, phrase), timezone).nextWallTime!
+  const until = utcMs(day.with({ day: 1 }).add({ months: MONTHS_MAX }))
+  let wall = next(utcMs(day) - 1)
+  for (; wall !== null && wall < until; wall = next(wall)) {
+    const local = zoned('UTC', wall).toPlainDateTime()
+    if (resolveWallTime(local, timezone, text).at >= from) return local
+  }
+  if (wall === null) throw new WakefulError('instant.out_of_range', { text: quote(text) })
+  throw phrase.refusal('there is no such day')
+}
+
+function utcMs(day: Temporal.PlainDate): number {
+  return day.toZonedDateTime('UTC').epochMilliseconds
+}
+
+function intervalRule(recurrence: Recurrence, everyMs: number, phrase: PhraseInput): RuleText {
   const { weekdays, window, minutePast } = recurrence
   if (weekdays === undefined && window === undefined && minutePast === undefined) {
     if (recurrence.start === undefined) phrase.notes.push('counted from the moment it is set')
     else phrase.notes.push(`the first is at the start, ${recurrence.start}`)
     return { every: formatDuration(everyMs) }
   }
-  const { unit, step } = clockStep(everyMs, window !== undefined, phrase)
-  if (minutePast !== undefined && unit !== 'hour') {
-    throw refusal(phrase, "a minute of the hour goes with hours. Use 'every hour at :15'")
-  }
-  const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, phrase)
-  const every = (field: 'second' | 'minute') => (unit === field ? (step === 1 ? '*' : `*/${step}`) : '*')
-  const minute = unit === 'hour' ? String(minutePast ?? 0) : every('minute')
-  addClockNotes(recurrence, { unit, step, last: hours.last }, phrase)
-  const seconds = unit === 'second' ? `${every('second')} ` : ''
-  return { cron: `${seconds}${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
-}
-
-/** The step of an interval on the clock. It must divide evenly, because cron starts over each hour, day or span. */
-function clockStep(
-  everyMs: number,
-  spanned: boolean,
-  phrase: PhraseInput,
-): { unit: 'second' | 'minute' | 'hour'; step: number } {
-  const [unit, ms, whole] =
-    everyMs % HOUR_MS === 0
-      ? (['hour', HOUR_MS, 24] as const)
-      : everyMs % MINUTE_MS === 0
-        ? (['minute', MINUTE_MS, 60] as const)
-        : (['second', 1000, 60] as const)
+  // The step must divide evenly, because cron starts over each hour, day or span. A fraction of a second never does.
+  const { unit, ms, whole, restart } = CLOCK_UNITS.find((each) => everyMs % each.ms === 0) ?? CLOCK_UNITS[2]
   const step = everyMs / ms
-  const even = whole % step === 0 || (spanned && unit === 'hour' && step < whole)
-  if (Number.isInteger(step) && even) return { unit, step }
-  throw refusal(
-    phrase,
-    `within days or hours of the clock it must divide the ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'} evenly, and ${formatDuration(everyMs)} does not. Use 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
-  )
+  const isSpanStep = window !== undefined && unit === 'hour' && step < whole
+  if (!Number.isInteger(step) || (whole % step !== 0 && !isSpanStep)) {
+    throw phrase.refusal(
+      `within days or hours of the clock it must divide the ${restart} evenly, and ${formatDuration(everyMs)} does not. Use 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
+    )
+  }
+  if (minutePast !== undefined && unit !== 'hour') {
+    throw phrase.refusal("a minute of the hour goes with hours. Use 'every hour at :15'")
+  }
+  const every = step === 1 ? '*' : `*/${step}`
+  const hours = hourField(unit === 'hour' ? step : 1, recurrence, phrase)
+  const past = minutePast ?? 0
+  const minute = { hour: `${past}`, minute: every, second: `${every} *` }[unit]
+  const last = { hour: pad2(past), minute: pad2(60 - step), second: `59:${pad2(60 - step)}` }[unit]
+  if (window !== undefined) {
+    const end = `${pad2(hours.last)}:${last}`
+    phrase.notes.push(`${pad2(window.to)}:00 itself is not included: the last of the span is at ${end}`)
+  } else if (minutePast === undefined) {
+    phrase.notes.push(`on the clock: counted from the full ${restart}`)
+  }
+  return { cron: `${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
 }
 
+/** The hours of an interval, and the last of them. */
 function hourField(
   step: number,
-  window: Recurrence['window'],
-  weekdays: number[] | undefined,
+  { window, weekdays }: Recurrence,
   phrase: PhraseInput,
 ): { field: string; last: number } {
   if (window === undefined) return { field: step === 1 ? '*' : `*/${step}`, last: 24 - step }
@@ -91,36 +115,13 @@ function hourField(
   const hours = Array.from({ length: Math.ceil(length / step) }, (_, index) => (from + index * step) % 24)
   const overMidnight = hours.some((hour) => hour < from)
   if (overMidnight && weekdays !== undefined) {
-    throw refusal(
-      phrase,
+    throw phrase.refusal(
       'a span over midnight belongs to two days. Leave out the days, or set an alarm for each side',
     )
   }
   const last = hours.at(-1)!
-  if (step > 1)
-    return { field: !overMidnight && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
-  return {
-    field: overMidnight
-      ? `${formatRuns(hours.filter((hour) => hour >= from))},${formatRuns(hours.filter((hour) => hour < from))}`
-      : formatRuns(hours),
-    last,
-  }
-}
-
-function addClockNotes(
-  { window, minutePast }: Recurrence,
-  { unit, step, last }: { unit: string; step: number; last: number },
-  phrase: PhraseInput,
-): void {
-  const minute = unit === 'hour' ? (minutePast ?? 0) : unit === 'minute' ? 60 - step : 59
-  const at = `${pad2(last)}:${pad2(minute)}${unit === 'second' ? `:${pad2(60 - step)}` : ''}`
-  if (window !== undefined) {
-    phrase.notes.push(`${pad2(window.to)}:00 itself is not included: the last of the span is at ${at}`)
-  } else if (minutePast === undefined) {
-    phrase.notes.push(
-      `on the clock: counted from the full ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'}`,
-    )
-  }
+  if (step === 1) return { field: formatRuns(hours), last }
+  return { field: !overMidnight && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
 }
 
 function cronOf(recurrence: Recurrence, phrase: PhraseInput): string {
@@ -137,43 +138,43 @@ function cronOf(recurrence: Recurrence, phrase: PhraseInput): string {
 }
 
 /** Hours, minutes and seconds whose combinations are exactly the times, which is all that one rule can express. */
-function timeSets(
-  { times }: Recurrence,
-  phrase: PhraseInput,
-): { hours: number[]; minutes: number[]; seconds: number[] } {
+function timeSets({ times }: Recurrence, phrase: PhraseInput) {
   const distinct = (part: 'hour' | 'minute' | 'second') =>
     [...new Set(times.map((time) => time[part]))].sort((a, b) => a - b)
   const sets = { hours: distinct('hour'), minutes: distinct('minute'), seconds: distinct('second') }
   if (sets.hours.length * sets.minutes.length * sets.seconds.length === times.length) return sets
-  throw refusal(phrase, 'its times of day have different minutes. Set an alarm for each')
+  throw phrase.refusal('its times of day have different minutes. Set an alarm for each')
 }
 
-function rruleParts(recurrence: Recurrence, phrase: PhraseInput): string[] {
+function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, phrase: PhraseInput): string {
   const { weekdays, nths, monthDays, months, times } = recurrence
-  const { unit, interval } = recurrence.frequency as { unit: CalendarUnit; interval: number }
-  const parts = [`FREQ=${FREQ[unit]}`, `INTERVAL=${interval}`]
-  if (months !== undefined) parts.push(`BYMONTH=${months}`)
-  const days = monthDays === undefined ? [] : monthDaysOf(monthDays, phrase)
-  const place = days[0] === 'first weekday' ? 1 : days[0] === 'last weekday' ? -1 : undefined
-  if (place !== undefined) {
-    if (times.length > 1)
-      throw refusal(phrase, `the ${days[0]} of a month has one time of day. Set an alarm for each`)
-    parts.push(`BYDAY=${BYDAY.slice(0, 5)}`, `BYSETPOS=${place}`)
-  } else if (days.length > 0) {
-    parts.push(`BYMONTHDAY=${days.map((day) => (day === 'last' ? -1 : day))}`)
+  const [day] = monthDaysOf(monthDays ?? [], phrase)
+  const place = day === undefined ? undefined : WEEKDAY_PLACE[day]
+  const isWeekday = place !== undefined
+  if (isWeekday && times.length > 1) {
+    throw phrase.refusal(`the ${day} of a month has one time of day. Set an alarm for each`)
   }
-  if (weekdays !== undefined) parts.push(`BYDAY=${weekdays.map((day) => BYDAY[day - 1])}`)
-  if (nths !== undefined) parts.push(`BYDAY=${nths.map(({ nth, weekday }) => `${nth}${BYDAY[weekday - 1]}`)}`)
   const { hours, minutes, seconds } = timeSets(recurrence, phrase)
-  if (times.length > 1) parts.push(`BYHOUR=${hours}`, `BYMINUTE=${minutes}`, `BYSECOND=${seconds}`)
-  return parts
+  const days = weekdays?.map((each) => BYDAY[each - 1])
+  const parts = {
+    FREQ: FREQ[unit],
+    INTERVAL: interval,
+    BYMONTH: months,
+    BYMONTHDAY: isWeekday ? undefined : monthDays?.map((each) => (each === 'last' ? -1 : each)),
+    BYDAY: isWeekday
+      ? BYDAY.slice(0, 5)
+      : (days ?? nths?.map(({ nth, weekday }) => `${nth}${BYDAY[weekday - 1]}`)),
+    BYSETPOS: place,
+    ...(times.length > 1 && { BYHOUR: hours, BYMINUTE: minutes, BYSECOND: seconds }),
+  }
+  const named = Object.entries(parts).filter(([, value]) => value !== undefined)
+  return named.map(([name, value]) => `${name}=${value}`).join(';')
 }
 
 /** The days of the month, if they fit together: the first or last weekday must be the only one. */
 function monthDaysOf(days: MonthDay[], phrase: PhraseInput): MonthDay[] {
   if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
-    throw refusal(
-      phrase,
+    throw phrase.refusal(
       'the first or last weekday of a month cannot be combined with other days. Set an alarm for the other days',
     )
   }

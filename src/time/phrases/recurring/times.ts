@@ -1,7 +1,8 @@
 import { MONTHS, UNITS } from '../../text/index.ts'
+import type { PhraseInput } from '../phrase-input.ts'
 import { type ParsedTime, readTimeWord } from '../time-of-day.ts'
-import { andLength } from './days.ts'
-import { type Clause, type ClockWord, type DayPart, type PhraseInput, refusal } from './parsed.ts'
+import { readList } from './days.ts'
+import type { Clause, ClockWord, DayPart } from './parsed.ts'
 
 const BARE = /^\d{1,2}$/
 const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
@@ -22,17 +23,15 @@ export function isClock(word: string | undefined, afterAt: boolean): boolean {
 
 /** Parses 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the start of these words. */
 export function readClocks(words: string[]): Clause | null {
-  const at = words[0] === 'at' || words[0] === '@' ? 1 : 0
+  const afterAt = words[0] === 'at' || words[0] === '@'
+  const lead = afterAt ? 1 : 0
   const clocks: ClockWord[] = []
-  let used = at
-  for (;;) {
-    const and = clocks.length === 0 ? 0 : andLength(words[used])
-    const word = words[used + and]
-    if (!isClock(word, at === 1) || isCounted(word!, words[used + and + 1])) break
-    clocks.push({ word: word!, afterAt: at === 1 })
-    used += and + 1
-  }
-  return clocks.length === 0 ? null : { parts: { clocks }, used }
+  const used = readList(words.slice(lead), ([word, next]) => {
+    if (!isClock(word, afterAt) || isCounted(word!, next)) return 0
+    clocks.push({ word: word!, afterAt })
+    return 1
+  })
+  return used === 0 ? null : { parts: { clocks }, used: used + lead }
 }
 
 /** Whether the number belongs to the word after it: '10 times', '24 december', '3 days'. */
@@ -63,88 +62,75 @@ export function timesOf(
   phrase: PhraseInput,
 ): ParsedTime[] {
   const on24 = clocks.some(({ word }) => is24Hour(word))
-  const times = clocks.map(({ word, afterAt }) => {
-    const time = timeOf(word, afterAt, on24, dayPart, phrase)
-    if (time.note !== undefined) phrase.notes.push(time.note)
-    return time
-  })
+  const times = clocks.map((clock) => timeOf(clock, on24, dayPart, phrase))
+  for (const { note } of times) if (note !== undefined) phrase.notes.push(note)
   const seconds = (time: ParsedTime) => (time.hour * 60 + time.minute) * 60 + time.second
   const once = new Map(times.map((time) => [seconds(time), time]))
   return [...once].sort(([a], [b]) => a - b).map(([, time]) => time)
 }
 
 function timeOf(
-  word: string,
-  afterAt: boolean,
+  { word, afterAt }: ClockWord,
   on24: boolean,
   dayPart: DayPart | undefined,
   phrase: PhraseInput,
 ): ParsedTime {
-  const hasNoHalf = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
+  const read = (text: string) => readTimeWord(text, afterAt)!
+  if (dayPart === undefined) {
+    if (!on24 || !hasNoHalf(word)) return read(word)
+    if (BARE.test(word)) return { ...read(`${word}:00`), note: `'${word}' is read on the 24-hour clock` }
+    const { note: _note, ...time } = read(word)
+    return time
+  }
+  const hours = DAY_PARTS[dayPart]
   const hour = Number.parseInt(word, 10)
-  if (dayPart !== undefined) {
-    const { am, pm } = DAY_PARTS[dayPart]
-    const half = am.includes(hour) ? 'am' : pm.includes(hour) ? 'pm' : undefined
-    const time = readTimeWord(hasNoHalf && half !== undefined ? `${word}${half}` : word, {
-      afterAt,
-      tonight: false,
-    })!
-    const hoursOfHalf = time.hour < 12 ? am : pm
-    if (!hoursOfHalf.includes(time.hour % 12 || 12)) {
-      throw refusal(
-        phrase,
-        `'${word}' is not a time of the ${dayPart}. Use '9am', '3pm' or '21:00' without it`,
-      )
-    }
-    return hasNoHalf && half !== undefined && hour !== time.hour
-      ? { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
-      : time
+  const halves = hasNoHalf(word) ? (['am', 'pm'] as const) : []
+  const half = halves.find((name) => hours[name].includes(hour))
+  const time = read(half === undefined ? word : `${word}${half}`)
+  if (!hours[time.hour < 12 ? 'am' : 'pm'].includes(time.hour % 12 || 12)) {
+    throw phrase.refusal(`'${word}' is not a time of the ${dayPart}. Use '9am', '3pm' or '21:00' without it`)
   }
-  if (on24 && hasNoHalf) {
-    const { note: _note, ...time } = readTimeWord(BARE.test(word) ? `${word}:00` : word, {
-      afterAt,
-      tonight: false,
-    })!
-    return BARE.test(word) ? { ...time, note: `'${word}' is read on the 24-hour clock` } : time
-  }
-  return readTimeWord(word, { afterAt, tonight: false })!
+  return half === undefined || hour === time.hour
+    ? time
+    : { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
+}
+
+/** Whether a word is a time in digits alone, without am or pm. */
+function hasNoHalf(word: string): boolean {
+  return BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
 }
 
 /** Whether a word is certainly on the 24-hour clock ('17', '17:00', '00:30'); then the hours beside it are too. */
 function is24Hour(word: string): boolean {
-  if (!BARE.test(word) && !(CLOCK.test(word) && !word.endsWith('m'))) return false
   const hour = Number.parseInt(word, 10)
-  return hour === 0 || hour > 12
+  return hasNoHalf(word) && (hour === 0 || hour > 12)
 }
 
 /** The full hours of a span of the day; the end is exclusive, and 0 is midnight. */
 export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { from: number; to: number } {
   const [first, second] = window
-  const last = second.word === '24' || second.word === '24:00' ? { word: '0:00', afterAt: true } : second
+  const last = second.word === '24' || second.word === '24:00' ? clock('0:00') : second
   const on24 = is24Hour(first.word) || is24Hour(last.word)
-  const bare = [first, last].filter(({ word }) => BARE.test(word))
-  if (bare.length > 0 && !on24) {
-    const half = (clock: ClockWord, name: string) =>
-      bare.includes(clock) ? `${clock.word}${name}` : clock.word
-    const reading = (a: string, b: string) => `'between ${half(first, a)} and ${half(last, b)}'`
-    const [same, other] =
-      Number.parseInt(first.word, 10) % 12 < Number.parseInt(last.word, 10) % 12 ? ['am', 'pm'] : ['pm', 'am']
-    throw refusal(
-      phrase,
-      `the hours are ambiguous. Use ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
+  if (!on24 && (BARE.test(first.word) || BARE.test(last.word)))
+    throw ambiguousSpan(first.word, last.word, phrase)
+  const [from, to] = [first, last].map((end) => {
+    const time = timeOf(end, on24, undefined, phrase)
+    if (time.note !== undefined && !BARE.test(end.word)) phrase.notes.push(time.note)
+    if (time.minute === 0 && time.second === 0) return time.hour
+    throw phrase.refusal(
+      `a span runs between full hours, and '${end.word}' is not one. Use 'between 9:00 and 17:00'`,
     )
-  }
-  const [from, to] = [first, last].map(({ word }) => {
-    const time = timeOf(word, true, on24, undefined, phrase)
-    if (time.note !== undefined && !BARE.test(word)) phrase.notes.push(time.note)
-    if (time.minute !== 0 || time.second !== 0) {
-      throw refusal(
-        phrase,
-        `a span runs between full hours, and '${word}' is not one. Use 'between 9:00 and 17:00'`,
-      )
-    }
-    return time.hour
   }) as [number, number]
-  if (from === to) throw refusal(phrase, 'the span is empty: it ends at the hour it starts')
+  if (from === to) throw phrase.refusal('the span is empty: it ends at the hour it starts')
   return { from, to }
+}
+
+function ambiguousSpan(first: string, last: string, phrase: PhraseInput): Error {
+  const half = (word: string, name: string) => (BARE.test(word) ? `${word}${name}` : word)
+  const reading = (a: string, b: string) => `'between ${half(first, a)} and ${half(last, b)}'`
+  const isSameHalf = Number.parseInt(first, 10) % 12 < Number.parseInt(last, 10) % 12
+  const [same, other] = isSameHalf ? ['am', 'pm'] : ['pm', 'am']
+  return phrase.refusal(
+    `the hours are ambiguous. Use ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
+  )
 }

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { type Story, wireJson } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import { wireText } from '../../library/index.ts'
+import { addCommand } from '../arguments/index.ts'
+import { addKeyOption, type Session, withAlarm } from '../session/index.ts'
+import { type CliContext, notFound } from '../terminal/index.ts'
+import { alarmCard, localInstants, localTime, oneLine, wrap } from '../text/index.ts'
+
+/** `get ID`: prints one alarm. */
+export function addGet(program: Command, shell: CliContext): void {
+  const command = addCommand(program, 'get [id]', 'show one alarm', [
+    'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+    'get --key standup --json',
+  ])
+  addKeyOption(command).action(async (id: string | undefined, _flags: unknown, self: Command) => {
+    await withAlarm(shell, self, id, async (session, whole) => {
+      const { alarms, out } = session
+      const alarm = await alarms.get(whole)
+      if (alarm === null) throw notFound(whole)
+      out.print(wireJson(alarm), () => alarmCard(alarm, session, out.width))
+    })
+  })
+}
+
+/** `why ID`: prints the story of one alarm, in order, and what happens next. */
+export function addWhy(program: Command, shell: CliContext): void {
+  const command = addCommand(program, 'why [id]', 'show the story of an alarm, and what happens next', [
+    'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+    'why --key standup',
+  ])
+  addKeyOption(command).action(async (id: string | undefined, _flags: unknown, self: Command) => {
+    await withAlarm(shell, self, id, async (session, whole) => {
+      const story = await storyOf(session, whole)
+      session.out.print(wireText(story), () => storyLines(story, session))
+    })
+  })
+}
+
+/** The story of an alarm. The error for an unknown one says where it may be: mostly in another store, or of another owner. */
+async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
+  try {
+    return await alarms.why(id)
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
+    throw new WakefulError('alarm.not_found_in_store', { name: id, store: url }, { cause: thrown })
+  }
+}
+
+/** The story as lines, with instants in the reader's zone. */
+function storyLines(story: Story, { zone, out }: Session): string[] {
+  const local = (text: string) => localInstants(oneLine(text), zone)
+  // If the alarm has another zone, the next instant is printed in that too.
+  const next = story.timezone === zone ? story.next : withOwnTime(story)
+  const wrapped = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
+  return [
+    ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
+      wrapped(line, 8),
+    ),
+    '',
+    ...story.story.map((line) => wrapped(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
+    '',
+    wrapped(`next    ${local(next)}`, 8),
+  ]
+}
+
+function withOwnTime({ next, timezone }: Story): string {
+  return next.replace(
+    /(\d{4}-\d\d-\d\dT[\d:.]+Z)(?: \([^)]*\))?/,
+    (match, instant: string) => `${match} = ${localTime(new Date(instant), timezone)} ${timezone}`,
+  )
+}

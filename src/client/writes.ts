@@ -1,0 +1,125 @@
+import type { AlarmView, CancelOutcome } from '../alarm/index.ts'
+import { WakefulError } from '../errors/core.ts'
+import type { SeenOptions, SetManyItem, SetView } from '../library/index.ts'
+import { type AlarmWire, eventView } from './alarm-view.ts'
+import type { RemoteAlarms } from './api.ts'
+import { bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
+import { orNull } from './error.ts'
+import type { CallInput, HttpTransport } from './transport.ts'
+
+/** Concurrent calls of a bulk operation. */
+const CONCURRENCY = 8
+
+/** The calls that change one alarm and return it. */
+type EditCall = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete' | 'fail'
+
+/** The calls that set alarms, change them, or append events. */
+export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) => AlarmView) {
+  const zone = transport.options.timezone
+
+  const editOne = async (name: EditCall, id: string, input: Pick<CallInput<EditCall>, 'body' | 'seen'>) =>
+    view(await transport.json(name, { ...input, params: { id } }))
+
+  const action =
+    (name: EditCall) =>
+    async (id: string, options: SeenOptions = {}) =>
+      editOne(name, id, seenVersion(options))
+
+  const setView = (wire: AlarmWire, existed: boolean): SetView => {
+    if (wire.deduped === true) return { ...view(wire), deduped: true }
+    return existed ? { ...view(wire), replaced: true } : view(wire)
+  }
+
+  const edit: RemoteAlarms['edit'] = async (id, fields, options = {}) =>
+    editOne('edit', id, { body: bodyText(editFields(fields)), ...seenVersion(options) })
+
+  const cancel: RemoteAlarms['cancel'] = async (id, options = {}) => {
+    refuseTx(options.tx)
+    const { outcome, alarm } = await transport.json('cancel', { params: { id }, ...seenVersion(options) })
+    return { outcome, alarm: view(alarm) }
+  }
+
+  return {
+    set: async (when, { tx, traceparent, ...rest } = {}) => {
+      refuseTx(tx)
+      const trace = traceHeader([traceparent])
+      const { key, ...fields } = setFields({ when, ...rest }, zone)
+      const isRepeatable = typeof rest.idempotencyKey === 'string'
+      // A set by key is safe to repeat. A key that cannot be part of a path goes into the body.
+      const { status, text } =
+        typeof key === 'string' && !/^\.{0,2}$/.test(key)
+          ? await transport.call('setByKey', { params: { key }, body: bodyText(fields), ...trace })
+          : await transport.call('set', { body: bodyText({ ...fields, key }), isRepeatable, ...trace })
+      return setView(transport.read(text), status === 200)
+    },
+
+    setMany: async (items, options = {}) => {
+      refuseTx(options.tx)
+      if (!Array.isArray(items)) {
+        const params = { call: 'setMany', of: '{ when, ...options }', value: typeof items }
+        throw new WakefulError('argument.not_list', params)
+      }
+      if (items.length === 0) return []
+      const texts = items.map(({ traceparent: _, ...item }: SetManyItem) => bodyText(setFields(item, zone)))
+      const answer = await transport.json('setMany', {
+        body: `{"items":[${texts.join(',')}]}`,
+        ...traceHeader(items.map(({ traceparent }: SetManyItem) => traceparent)),
+        isRepeatable: items.every(({ idempotencyKey }) => typeof idempotencyKey === 'string'),
+      })
+      return answer.items.map((wire) => setView(wire, wire.created_at !== wire.updated_at))
+    },
+
+    edit,
+    reschedule: async (id, when, { timezone, ...seen } = {}) =>
+      edit(id, { when, ...(timezone !== undefined && { timezone }) }, seen),
+    pause: action('pause'),
+    resume: action('resume'),
+    skipNext: action('skip'),
+    fireNow: action('fire'),
+    retry: action('retry'),
+    complete: (id, result, { occurrenceId: occurrence_id } = {}) =>
+      editOne('complete', id, { body: bodyText({ result, occurrence_id }) }),
+    fail: (id, reason, { occurrenceId: occurrence_id } = {}) =>
+      editOne('fail', id, { body: bodyText({ reason, occurrence_id }) }),
+
+    cancel,
+    cancelMany: async (ids) => {
+      const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
+      let next = 0
+      const work = async () => {
+        for (let at = next++; at < ids.length; at = next++) {
+          const id = ids[at]!
+          const answer = await orNull(() => cancel(id))
+          outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
+        }
+      }
+      await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
+      return outcomes
+    },
+    removeSubject: async (subject, options = {}) => {
+      refuseTx(options.tx)
+      return transport.json('removeSubject', { params: { subject } })
+    },
+    reset: () => transport.json('reset'),
+
+    append: async (event) => {
+      const body = bodyText(wireNames({ ...event }))
+      return eventView(await transport.json('append', { body }))
+    },
+  } satisfies Partial<RemoteAlarms>
+}
+
+function refuseTx(tx: unknown): void {
+  if (tx !== undefined) throw new WakefulError('client.tx', {})
+}
+
+/** The trace of a call, which becomes a header: different traces in one call are refused. */
+function traceHeader(traces: readonly (string | undefined)[]): { traceparent?: string } {
+  const [first, ...others] = new Set(traces)
+  if (others.length > 0) throw new WakefulError('client.traceparents', {})
+  return first === undefined ? {} : { traceparent: first }
+}
+
+function seenVersion({ updatedAt }: SeenOptions): { seen?: string } {
+  return updatedAt === undefined ? {} : { seen: sinceText(updatedAt) }
+}

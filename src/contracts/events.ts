@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { instant, limit, name, plain, text } from './fields.ts'
+import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
+
+/** An event on the wire. */
+const eventWireSchema = named('Event', {
+  id: z.string(),
+  cursor: z.string().describe('Its position in the log, for `after`.'),
+  tenant: z.string(),
+  type: z.string(),
+  origin: z.enum(['caught', 'caused', 'derived', 'scheduled']),
+  alarm_id: z.string().nullable(),
+  occurrence_id: z.string().nullable(),
+  key: z.string().nullable(),
+  subject: z.string().nullable(),
+  correlation_id: z.string().nullable(),
+  at: instant('When it happened.'),
+  data: z.record(z.string(), z.unknown()),
+})
+
+const LIVE_AFTER =
+  'A cursor, `newest` for events from now on, or `oldest` for all that are kept. Default: `newest`.'
+
+/** Types of events, as a list or separated by commas. */
+const types = z
+  .union([plain().min(1).max(2_000), z.array(plain().min(1).max(200)).min(1).max(100)])
+  .describe('Only events of these types: `alarm.fired,alarm.failed`.')
+
+/** The events of a stream, or of a subscription over the WebSocket. */
+const followed = {
+  after: text(LIVE_AFTER).optional(),
+  alarm_id: text('Only events of this alarm.').optional(),
+  types: types.optional(),
+}
+
+/** The arguments of `subscribe` over the WebSocket. */
+export const subscribeArgs = z.strictObject(followed)
+
+/** The calls about the log. */
+export const eventOperations = operationsOf('events', {
+  events: {
+    rights: 'read',
+    summary: 'Read the log, oldest first',
+    query: z.strictObject({
+      after: text('A cursor, or `newest` for the end of the log. Default: the beginning.').optional(),
+      alarm_id: text('Only events of this alarm.').optional(),
+      limit: limit(50),
+    }),
+    answers: ok(
+      'Events, up to `limit` or about 4 MiB. `next_cursor` is present even at the end of the log, to continue later. An empty page is the end of the log.',
+      pageOf(eventWireSchema),
+    ),
+    refusals: ['cursor_expired'],
+  },
+  append: {
+    rights: 'write',
+    summary: 'Append your own event',
+    body: z.strictObject({
+      type: name('A dotted name, such as `order.paid`. Wakeful’s own types are reserved.'),
+      subject: text('What it is about.').optional(),
+      correlation_id: text('What it belongs to.').optional(),
+      data: z.unknown().optional().describe('An object, returned byte for byte.'),
+    }),
+    answers: created('The event, with origin `caught`.', eventWireSchema),
+    refusals: ['payload_too_large'],
+  },
+  stream: {
+    rights: 'read',
+    summary: 'Follow the log (server-sent events)',
+    description:
+      'Each event has its cursor as `id`, its type as `event` and its JSON as `data`, on one line. A client that reconnects with `Last-Event-ID`, which overrides `after`, misses no event and gets none twice. Comments keep the connection alive.',
+    query: z.strictObject({
+      ...followed,
+      types: plain()
+        .min(1)
+        .max(2_000)
+        .describe('Only events of these types, separated by commas: `alarm.fired,alarm.failed`.')
+        .optional(),
+      ticket: text('A ticket instead of a key, for browsers: `POST /v1/tickets`.', 100).optional(),
+    }),
+    acceptsTicket: true,
+    answers: {
+      200: {
+        description: 'Events, until either side closes the connection.',
+        type: 'text/event-stream',
+        schema: z.string(),
+      },
+    },
+    refusals: ['cursor_expired'],
+  },
+  createTicket: {
+    rights: 'read',
+    summary: 'Get a ticket for a live connection',
+    description:
+      'For browsers, whose EventSource and WebSocket cannot send headers: `?ticket=…` replaces your key, tenant and owner at `/v1/events/stream` or `/v1/ws`. It is valid once, for 30 seconds.',
+    ...NO_BODY,
+    answers: created(
+      'The ticket.',
+      named('Ticket', { ticket: z.string(), expires_at: instant('When it expires.') }),
+    ),
+  },
+})

@@ -1,0 +1,140 @@
+import { type Definitions, reason } from '../reason.ts'
+
+const DURATION_FORMS =
+  "Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'."
+
+/** What the client and the code that it shares with the library refuse. */
+export const CORE_REASONS = {
+  // Any field.
+  'field.unknown': reason<{ name: string; fields: readonly string[]; other: string | null }>(
+    'invalid_request',
+    ({ name, fields, other }, words) => {
+      const what = `Unknown ${words.part} ${JSON.stringify(name)}.`
+      const meant = other === null ? '' : ` Did you mean ${words.name(other)}?`
+      return `${what}${meant}${fields.length === 0 ? '' : ` Known: ${words.names(fields)}.`}`
+    },
+  ),
+  'field.required': reason<{ expected: string }>(
+    'invalid_request',
+    ({ expected }, words) => `${words.it} is required.${expected === '' ? '' : ` ${expected}`}`,
+  ),
+  'field.invalid': 'invalid_request: {field} must be {expected}, not {value}.',
+  /** Without the value, which may be a secret or says nothing. */
+  'field.malformed': 'invalid_request: {field} must be {expected}.',
+  'field.not_one_of': 'invalid_request: {field} must be one of {allowed}, not {value}.',
+  'field.not_whole_number': reason<{ min: number; max: number | null; value: string }>(
+    'invalid_request',
+    ({ min, max, value }, words) =>
+      `${words.it} must be a whole number ${max === null ? `of at least ${min}` : `from ${min} to ${max}`}, not ${value}.`,
+  ),
+  'field.too_small': reason<{ min: number; inclusive: boolean }>(
+    'invalid_request',
+    ({ min, inclusive }, words) =>
+      `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min === 0 ? 'zero' : min}.`,
+  ),
+  'field.too_large': reason<{ max: number; inclusive: boolean }>(
+    'invalid_request',
+    ({ max, inclusive }, words) => `${words.it} must be ${inclusive ? 'at most' : 'less than'} ${max}.`,
+  ),
+  'field.too_few': reason<{ min: number; unit: string }>(
+    'invalid_request',
+    ({ min, unit }, words) => `${words.it} must have at least ${counted(min, unit)}.`,
+  ),
+  'field.too_many': reason<{ max: number; unit: string }>(
+    'invalid_request',
+    ({ max, unit }, words) => `${words.it} must have at most ${counted(max, unit)}.`,
+  ),
+  'field.empty': 'invalid_request: {field} is empty. Set a value, or leave it out.',
+  'field.too_long': 'invalid_request: {field} is {bytes} bytes long. At most {max} are allowed.',
+  'field.nul_character': 'invalid_request: {field} contains a NUL character, which cannot be stored.',
+  'field.lone_surrogate':
+    'invalid_request: {field} contains half of a surrogate pair, which cannot be stored.',
+  'field.without_unit':
+    'invalid_request: {field} must be a string with a unit, such as "{example}" for seconds, not a number.',
+  'field.immutable': 'invalid_request: {field} cannot be edited. Set another alarm instead.',
+  'field.both': 'invalid_request: {field} and {other} exclude each other. Use one of them.',
+  'field.needs': 'invalid_request: {field} needs {other}. Set both.',
+  'field.misplaced': reason<{ call: string; name: string }>(
+    'invalid_request',
+    ({ call, name }, words) =>
+      `${words.it} belongs inside the first argument of ${call}: { at: 'every day at 9am', ${name}: … }.`,
+  ),
+  'options.not_object': 'invalid_request: {call} takes its options as an object, not {value}.',
+  'argument.not_list': 'invalid_request: {call} takes a list of {of}, not {value}.',
+  'request.several_errors': 'invalid_request: ',
+
+  // Instants and durations. `text` is what was written, quoted.
+  'instant.malformed':
+    "invalid_time: {text} is not an instant. Write it like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'.",
+  'instant.words':
+    'invalid_time: {field} {text} must be an instant such as {example}. Plain language goes into `when`.',
+  'instant.no_offset':
+    "invalid_time: {text} is not an instant: it has no offset. Add 'Z' or one like '+01:00', or set <timezone>.",
+  'instant.out_of_range': 'invalid_time: {text} is outside the years 1970 to 9999.',
+  'instant.bare_number': reason<{ value: string }>('invalid_time', ({ value }, words) =>
+    words.interface === 'library'
+      ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
+      : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
+  ),
+  'instant.type': 'invalid_time: An instant must be a Date, a Temporal.Instant or an ISO string with offset.',
+  'instant.invalid_date': 'invalid_time: The Date is invalid. Use one with a valid time.',
+  'instant.unix_in_milliseconds':
+    'invalid_time: <unix> {value} is after the year 9999. It is in seconds; this looks like milliseconds.',
+  'duration.malformed': `invalid_time: {text} is not a duration. ${DURATION_FORMS}`,
+  'duration.signed': `invalid_time: {text} is not a duration: it must not have a sign. ${DURATION_FORMS}`,
+  'duration.no_unit': `invalid_time: {text} has no unit. ${DURATION_FORMS}`,
+  'duration.calendar_unit':
+    'invalid_time: {text} is not a duration: months and years have no fixed length. Count in days or weeks.',
+  'duration.text_too_long': 'invalid_time: This text is too long for a duration.',
+  'duration.too_long': 'invalid_time: {text} is longer than 10,000 years.',
+  'duration.not_milliseconds': 'invalid_time: {value} is not a duration in whole milliseconds.',
+  'every.no_number': "invalid_rule: {text} has no number. Use '{one}'.",
+  'every.out_of_range': 'invalid_rule: {text} is not a step from one month to 8,000 years.',
+  'every.under_a_second': 'invalid_rule: {text} is under a second. A rule fires at most once a second.',
+
+  // The client itself.
+  'client.address': 'invalid_request: The address of a server must be a URL such as http://127.0.0.1:7420.',
+  'client.address_protocol':
+    'invalid_request: The address of a server must begin with http:// or https://, not {protocol}//.',
+  'client.address_password':
+    'invalid_request: The address contains a user name or a password. Pass the key as `key`.',
+  'client.address_query': 'invalid_request: The address of a server ends with its path. Leave out ? and #.',
+  'client.key': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
+  ),
+  'client.not_in_address': 'invalid_request: {field} {value} cannot be part of an address.',
+  'client.tx': 'invalid_request: <tx>: a transaction does not work over the network. Leave it out.',
+  'client.traceparents':
+    'invalid_request: <traceparent>: one call has one trace. Set alarms with different traces one by one.',
+  'client.no_answer': reason<{ url: string; detail: string; repeatable: boolean }>(
+    'store_unavailable',
+    ({ url, detail, repeatable }, words) =>
+      `No answer from ${url} (${detail}).${repeatable ? '' : ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`}`,
+  ),
+  'client.stream_ended': 'store_unavailable: The stream of {url} ended early.',
+  'client.not_json': 'internal: The answer of {url} is not JSON. Check that it is a Wakeful server.',
+  /** The code follows from the status. */
+  'client.not_wakeful':
+    'internal: {url} answered {status}, but not as a Wakeful server does. Check the address.',
+  'client.wrong_address': 'invalid_request: There is no call {call} at {url}. Check the address.',
+  'client.since':
+    'invalid_request: <since> must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.',
+
+  // JSON.
+  'json.syntax': reason<{ what: string; at: number; expected: string; found: string | null }>(
+    'invalid_request',
+    ({ what, at, expected, found }) =>
+      `The ${what} is not JSON: expected ${expected} at character ${at}, found ${found ?? 'the end of the text'}.`,
+  ),
+  'json.invalid': 'invalid_request: The {what} is not JSON: {detail}.',
+  'json.too_deep': 'invalid_request: The JSON is nested deeper than {max} levels.',
+  'json.name_twice': 'invalid_request: {name} appears twice in one object.',
+  'json.lone_surrogate': 'invalid_request: The {what} contains half of a surrogate pair.',
+  'json.unwritable': 'invalid_request: The {what} cannot be written as JSON: {detail}.',
+} as const satisfies Definitions
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

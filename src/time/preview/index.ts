@@ -1,1 +1,0 @@
-export { type Preview, type PreviewedInstant, preview } from './preview.ts'

@@ -1,0 +1,127 @@
+import { display, WakefulError } from '../../error.ts'
+import { daysOffOf, expiredCalendarNotes } from '../calendars/index.ts'
+import { measureSearchWork } from '../clock/index.ts'
+import {
+  countBetween,
+  firstOccurrence,
+  followingOccurrence,
+  isOnDayOff,
+  type NextOccurrence,
+  occurrenceNotes,
+} from '../occurrences/index.ts'
+import { describe, describeJitter, type RecurringRule, type Rule, scheduleOf } from '../rules/index.ts'
+import { formatInstant, formatLocal } from '../zones/index.ts'
+import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
+
+/** One instant of a preview, in UTC and in the rule's zone. */
+export interface PreviewedInstant {
+  instant: string
+  local: string
+  note?: string
+}
+
+/** What a when means, computed without setting an alarm. */
+export interface Preview {
+  timezone: string
+  rule: Rule
+  description: string
+  instants: PreviewedInstant[]
+}
+
+/** What a preview is computed against: from which instant on, and how many instants. */
+export type PreviewContext = WhenContext & { from?: number; count?: number }
+
+const COUNT_DEFAULT = 5
+const COUNT_MAX = 1000
+/** The search work for a whole preview: for a thousand instants, one or two hundred milliseconds. */
+const WORK_MAX = 60_000
+const WORK_PER_INSTANT = 250
+const TOO_RARE = 'what comes after this one is too rare to be looked for here'
+
+/** Previews a when: its zone, its rule in words, and its next instants, by default from the first one. */
+export function preview(when: When, context: PreviewContext): Preview {
+  const count = context.count ?? COUNT_DEFAULT
+  if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
+    throw new WakefulError(
+      'field.not_whole_number',
+      { min: 1, max: COUNT_MAX, value: display(count) },
+      { field: 'count' },
+    )
+  }
+  const resolved = resolveWhen(when, context)
+  const { rule, notes, first } = resolved
+  const { from = first } = context
+  const once = first < from ? [] : [{ at: first, notes: [] }]
+  const instants: PreviewItem[] = rule.kind === 'once' ? once : previewRule(resolved, rule, count, context)
+  instants[0]?.notes.unshift(...notes)
+  return {
+    timezone: rule.timezone,
+    rule,
+    description: describe(rule),
+    instants: instants.map((item) => formatItem(item, rule.timezone)),
+  }
+}
+
+interface PreviewItem {
+  at: number
+  notes: string[]
+}
+
+function previewRule(
+  resolved: Resolved,
+  rule: RecurringRule,
+  count: number,
+  { from, calendars, now }: PreviewContext,
+): PreviewItem[] {
+  const { exclude } = rule
+  const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
+  const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
+  // Occurrences are counted from the first, so a preview that starts elsewhere cannot find the last.
+  const isBeyondCount = from === undefined ? countCheck(rule, first) : () => false
+  const items: PreviewItem[] = []
+  // The notes of the first are already on it.
+  const expired = new Set(resolved.notes)
+  const work = measureSearchWork()
+  const workMax = WORK_MAX + count * WORK_PER_INSTANT
+  let occurrence = from === undefined ? first : firstOccurrence(rule, off, from - 1)
+  for (let before = from ?? now; occurrence !== null && items.length < count; ) {
+    const { at } = occurrence
+    const skipped = exclude?.move === undefined && isOnDayOff(rule, off, at)
+    if (work() > workMax || (skipped && scheduleOf(rule).next(at) !== null)) {
+      items.at(-1)?.notes.push(TOO_RARE)
+      break
+    }
+    if (skipped || isBeyondCount(occurrence, items.length)) break
+    const notes = occurrenceNotes(rule, off, occurrence, before)
+    if (items.length === 0) notes.push(describeJitter(rule).replace(/^, each/, 'each wakes'))
+    for (const note of expiredCalendarNotes(exclude ?? {}, calendars, rule.timezone, at)) {
+      if (!expired.has(note)) notes.push(note)
+      expired.add(note)
+    }
+    items.push({ at, notes })
+    before = at
+    occurrence = followingOccurrence(rule, off, occurrence)
+  }
+  return items
+}
+
+/** A check whether an occurrence is beyond the rule's count, which includes skipped ticks. */
+function countCheck(
+  rule: RecurringRule,
+  first: NextOccurrence,
+): (occurrence: NextOccurrence, before: number) => boolean {
+  const { count, exclude } = rule
+  if (count === undefined) return () => false
+  if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
+  let [counted, until] = [0, first.nominal - 1]
+  return ({ at }) => {
+    counted += countBetween(rule, until, at, count + 1).count
+    until = at
+    return counted > count
+  }
+}
+
+function formatItem({ at, notes }: PreviewItem, timezone: string): PreviewedInstant {
+  const note = notes.filter(Boolean).join('; ')
+  return { instant: formatInstant(at), local: formatLocal(at, timezone), ...(note !== '' && { note }) }
+}
