@@ -124,6 +124,8 @@ const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']
 /** The one file that reads the words of errors: those of libraries that give no code. */
 const FOREIGN_TEXT = 'src/errors/foreign-text.ts'
 const SYSTEM_CLOCK = 'src/hosts/node/system-clock.ts'
+/** The timers of the stores: the port of `stores/sharded` and `stores/postgres`, and that of `stores/sqlite`. */
+const STORE_TIMERS = ['src/stores/sharded/clock.ts', 'src/stores/sqlite/connection/connection.ts']
 const LINES_MAX = 400
 const LINES_WARN = 250
 const TEST_SLEEP_MS_MAX = 50
@@ -255,6 +257,17 @@ describe('time', () => {
   it('is waited for through the clock port', () => {
     const pure = production.filter((file) => CLOCK_PORT_ONLY.includes(moduleOf(file.path) ?? ''))
     expect(found(pure, timers, 'waits past the clock port: use clock.setTimer')).toEqual([])
+  })
+
+  it('is waited for by stores through their ports only, so that tests can let it pass', () => {
+    const others = production.filter(
+      ({ path }) =>
+        path.startsWith('src/stores/') && !path.includes('/conformance/') && !STORE_TIMERS.includes(path),
+    )
+    const waits = /\b(?:setTimeout|setInterval|setImmediate|AbortSignal\.timeout)\b|timers\/promises/
+    expect(found(others, waits, 'waits past the port: use `Timers` or `System`')).toEqual([])
+    const ofPg = /\b(?:query_timeout|connectionTimeoutMillis):/
+    expect(found(others, ofPg, 'lets `pg` wait: use stores/postgres/connection/waits.ts')).toEqual([])
   })
 
   it('is asked of SQLite never, and of PostgreSQL by clock_timestamp() only', () => {

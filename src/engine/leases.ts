@@ -63,16 +63,15 @@ export class Leases {
     return this.#beating
   }
 
-  /** Gives the shards back, and ends the heartbeat. */
+  /** Ends the heartbeat, and gives the shards back. */
   async release(): Promise<void> {
     this.#releasing = true
     this.#cancelNext?.()
     await this.#beating
     this.#cancelNext?.()
-    const leases = this.#leases
     this.#leases = []
     try {
-      await this.#ports.store.releaseLeases(leases)
+      await this.#ports.store.leave(this.#ports.process)
     } finally {
       this.#releasing = false
     }

@@ -36,8 +36,10 @@ export interface Store extends StoreReads, Documents, Inbox {
 
   /** Renews this process's leases, acquires free shards of these pools, and returns all its leases (promise: fenced). */
   heartbeat(holder: string, pools: readonly string[], context: Context): Promise<Lease[]>
-  /** Releases leases, so that another process does not have to wait for their end. Without any, this process just leaves. */
+  /** Releases leases, so that another process does not have to wait for their end. */
   releaseLeases(leases: readonly Lease[]): Promise<void>
+  /** Releases all leases of a process that stops. The others no longer count it: they share its shards at once. */
+  leave(process: string): Promise<void>
   /** Reads due timers, settles those that need no delivery, and records the rest as in flight. */
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed>
   /** Writes outcomes. Rejects those of a lost lease, and skips timers that have changed since their claim. */

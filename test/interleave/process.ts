@@ -69,8 +69,9 @@ export class Process {
     return leases
   }
 
+  /** The holder of these leases leaves, as an engine does when it stops. */
   async release(leases: readonly Lease[]): Promise<void> {
-    await this.#asked('release', () => this.store.releaseLeases(leases))
+    await this.#asked('release', () => this.store.leave(leases[0]!.holder))
     this.#note({ kind: 'release', leases })
   }
 

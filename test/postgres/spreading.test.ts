@@ -47,7 +47,7 @@ describe('spreading', () => {
     const theirs = await bench.heartbeat('two', ['app'], two)
     expect(theirs.length).toBeGreaterThanOrEqual(2)
     expect(theirs.length).toBeLessThanOrEqual(3)
-    await two.releaseLeases(theirs)
+    await two.leave('two')
     const one = await bench.heartbeat('one', ['app'])
     const last = await bench.heartbeat('three', ['app'], three)
     expect([one.length, last.length]).toEqual([4, 4])

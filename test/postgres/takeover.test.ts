@@ -85,7 +85,7 @@ test('a paused process that was removed acquires nothing, because it could never
   bench.clock.step(store.leaseMs)
   const leases = await bench.heartbeat('two', ['app'], two)
   expect(leases).toHaveLength(1)
-  await two.releaseLeases(leases)
+  await two.leave('two')
   blocked.resolve()
   await claiming
   // It dies without another heartbeat.

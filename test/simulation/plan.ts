@@ -3,7 +3,13 @@ import { Random } from '../random.ts'
 import type { AlarmPlan, Edit, Scope, TargetKind, Task } from './alarm-plan.ts'
 import { ANSWER_MS_MAX, type Conditions, FAULTY, NORMAL } from './conditions.ts'
 import type { FaultName } from './faults.ts'
-import { drawFault, FAULT_WEIGHTS, type FaultWeights, type PlannedFault } from './planned-faults.ts'
+import {
+  drawFault,
+  FAULT_WEIGHTS,
+  type FaultWeights,
+  type PlannedFault,
+  pastLeaseMs,
+} from './planned-faults.ts'
 import type { Misfire, Timing } from './timing.ts'
 
 /** The kind of run. */
@@ -70,12 +76,13 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const burstMs = random.between(3_000, calmMs * 0.7)
   const span: Span = { calmMs, endMs, burstMs, tickMsMin: 4_000, tickMsMax: 20_000 }
   const alarms = random.between(10, isCrowd ? 120 : 48)
+  const leaseMs = 5_000
   return {
     seed,
     kind,
     machines: isCrowd ? random.between(100, 300) : random.weighted([[1, 1], [2, 2], [3, 3], [2, 5], [1, 8]] as const),
     shards: isCrowd ? 64 : random.weighted([[1, 1], [1, 4], [3, 16], [1, 64]] as const),
-    leaseMs: 5_000,
+    leaseMs,
     heartbeatMs: 2_000,
     upkeepMs: MINUTE_MS,
     // Faults last for seconds. With the default grace period nothing would be a misfire.
@@ -83,7 +90,7 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
     concurrency: random.weighted([[1, 3], [1, 10], [3, 100]] as const),
     conditions: drawConditions(random),
     alarms: Array.from({ length: alarms }, (_, i) => drawAlarm(random, `${i}`, span)),
-    faults: drawFaults(random, span, isCrowd ? 40 : random.weighted([[1, 10], [2, 25], [1, 60]] as const), 12_000),
+    faults: drawFaults(random, { calmMs, leaseMs }, isCrowd ? 40 : random.weighted([[1, 10], [2, 25], [1, 60]] as const), 12_000),
     calmMs,
     endMs,
   } // biome-ignore format: tables of weights
@@ -100,18 +107,19 @@ function yearPlan(seed: number, random: Random): Plan {
     tickMsMin: DAY_MS / 4,
     tickMsMax: 30 * DAY_MS,
   }
+  const leaseMs = DAY_MS / 2
   return {
     seed,
     kind: 'year',
     machines: random.between(1, 4),
     shards: 8,
-    leaseMs: DAY_MS / 2,
+    leaseMs,
     heartbeatMs: DAY_MS / 6,
     upkeepMs: DAY_MS,
     concurrency: 100,
     conditions: drawConditions(random),
     alarms: Array.from({ length: random.between(8, 24) }, (_, i) => drawAlarm(random, `${i}`, span)),
-    faults: drawFaults(random, span, random.between(20, 200), DAY_MS),
+    faults: drawFaults(random, { calmMs, leaseMs }, random.between(20, 200), DAY_MS),
     calmMs,
     endMs,
   }
@@ -149,7 +157,12 @@ function shortened(planned: PlannedFault): PlannedFault {
 }
 
 /** Draws the faults of a run. Each kind is left out of some runs, because frequent faults hide rare ones. */
-function drawFaults(random: Random, { calmMs }: Span, count: number, msMax: number): PlannedFault[] {
+function drawFaults(
+  random: Random,
+  { calmMs, leaseMs }: Pick<Plan, 'calmMs' | 'leaseMs'>,
+  count: number,
+  msMax: number,
+): PlannedFault[] {
   // The death of a process hides its bugs, so in some runs no process dies.
   const spares = random.chance(0.25)
   const kept = Object.entries(FAULT_WEIGHTS).filter(
@@ -161,8 +174,19 @@ function drawFaults(random: Random, { calmMs }: Span, count: number, msMax: numb
     .sort((a, b) => a - b)
     .map((at) => drawFault(random, weights, Math.min(msMax, calmMs - at), at))
     .map(shortened)
-  // No fault lasts beyond the calm: a process that waits on a hanging connection gives up before.
-  return faults.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
+  return faults.filter((planned) => isOverBy(calmMs, planned, leaseMs))
+}
+
+/**
+ * Whether a fault is over by the calm. If it is not, what it delays looks like a bug: a lease race may pause the only
+ * process for seven seconds more. Faults that are not named here last for at most `ms`, which ends in time.
+ */
+function isOverBy(calmMs: number, planned: PlannedFault, leaseMs: number): boolean {
+  const { fault, at, ms } = planned
+  // A process that waits on a hanging connection gives up only then.
+  if (fault === 'hang') return at + ms + ANSWER_MS_MAX < calmMs
+  if (fault === 'leaseRace') return at + leaseMs + pastLeaseMs(planned) < calmMs
+  return true
 }
 
 function drawAlarm(random: Random, name: string, span: Span): AlarmPlan {

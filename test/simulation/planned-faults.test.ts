@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Random } from '../random.ts'
 import { minimalScenario, problemsOf } from './minimal-scenario.ts'
+import { planOf } from './plan.ts'
 import {
   drawFault,
   FAULT_WEIGHTS,
   type PlannedFault,
   type PlannedFaultName,
+  pastLeaseMs,
   scheduleFaults,
 } from './planned-faults.ts'
 
@@ -22,6 +24,17 @@ describe('planned faults', () => {
     expect(JSON.parse(JSON.stringify(faults))).toEqual(faults)
     expect(drawn(1, 50)).toEqual(faults)
     expect(drawn(2, 50)).not.toEqual(faults)
+  })
+
+  it('let no lease race of a plan pause its process beyond the calm', () => {
+    const plans = [...Array(300).keys()].map((seed) => planOf(seed))
+    const ends = plans.flatMap(({ faults, leaseMs, calmMs }) =>
+      faults
+        .filter(({ fault }) => fault === 'leaseRace')
+        .map((planned) => planned.at + leaseMs + pastLeaseMs(planned) - calmMs),
+    )
+    expect(ends.length).toBeGreaterThan(100)
+    expect(Math.max(...ends)).toBeLessThan(0)
   })
 
   it('contain only the requested faults', () => {

@@ -48,6 +48,11 @@ export const FAULT_WEIGHTS: FaultWeights = {
 /** A longer lock would delay the shard, as the documentation tells users. */
 const LOCKED_MS_MAX = 2_000
 
+/** How much longer than its lease a lease race pauses a process. */
+export function pastLeaseMs({ n }: PlannedFault): number {
+  return 10 * n
+}
+
 /** Faults that affect all processes. */
 const GLOBAL_FAULTS = {
   outage: (world: World, { ms }: PlannedFault) => world.outage(ms),
@@ -68,7 +73,7 @@ const PROCESS_FAULTS: Readonly<Record<Exclude<PlannedFaultName, keyof typeof GLO
   close: (world, process) => void world.close(process),
   pause: (world, process, { ms }) => world.pause(process, ms),
   stall: (world, process, { statement, ms, n }) => world.stall(process, statement, ms, n % 2 === 0),
-  leaseRace: (world, process, { n }) => world.leaseRace(process, n),
+  leaseRace: (world, process, planned) => world.leaseRace(process, pastLeaseMs(planned)),
   partition: (world, process, { ms }) => world.partition(process, ms),
   hang: (world, process, { ms }) => world.hang(process, ms),
   clockStep: (world, process, { ms }) => world.step(process, ms),

@@ -264,12 +264,12 @@ export class World<B extends Backend = Backend> {
   }
 
   /**
-   * Pauses a process for about as long as its lease, while takeovers by others are slow. It continues before, during or
-   * after their takeover.
+   * Pauses a process for a little longer than its lease, while takeovers by others are slow. It continues before, during
+   * or after their takeover.
    */
-  leaseRace(process: SimulatedProcess, n: number): void {
+  leaseRace(process: SimulatedProcess, pastLeaseMs: number): void {
     const leaseMs = this.#options.leaseMs ?? LEASE_MS
-    const ms = leaseMs + 10 * n
+    const ms = leaseMs + pastLeaseMs
     this.#recordFault(process, 'leaseRace', `for ${ms} ms`)
     this.faults.onFault('pause', process.name)
     process.pausedUntil = this.timeline.now + ms

@@ -191,7 +191,48 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.heartbeat('one'), [])
   },
 
-  async 'a process that left and outcome back is not mistaken for one without heartbeats (fenced)'(harness) {
+  async 'another process takes over at once from one that left'(harness) {
+    const peer = await harness.peer()
+    const leases = await harness.heartbeat('one')
+    assert.deepEqual(await harness.heartbeat('two', ['app', 'wakeful'], peer), [])
+    await harness.store.leave('one')
+    assert.equal((await harness.heartbeat('two', ['app', 'wakeful'], peer)).length, leases.length)
+    assert.deepEqual(await harness.heartbeat('one'), [])
+  },
+
+  async 'a process without leases that left is not waited for'(harness) {
+    const peer = await harness.peer()
+    const leases = await harness.heartbeat('two')
+    // It comes first in the order of names, so while it is there, the other one gives up shards for it.
+    assert.deepEqual(await harness.heartbeat('one', ['app', 'wakeful'], peer), [])
+    await peer.leave('one')
+    assert.deepEqual(await harness.heartbeat('two'), leases)
+  },
+
+  async 'a process that leaves keeps nothing in flight from the others'(harness) {
+    const old = await harness.heartbeat('one')
+    await harness.alarm({ delay: '1s' })
+    harness.clock.step(1000)
+    const claimed = await harness.claimOne(old)
+    await harness.store.leave('one')
+    const again = await harness.claimOne(await harness.heartbeat('two'))
+    assert.equal(again.timer.attempt, 1)
+    assert.deepEqual((await harness.settle(claimed, 'delivered')).lost, [claimed.lease])
+  },
+
+  async 'the leases of one process stay when another one leaves'(harness) {
+    const leases = await harness.heartbeat('one')
+    await harness.store.leave('another')
+    assert.deepEqual(await harness.heartbeat('one'), leases)
+  },
+
+  async 'releasing no lease does nothing'(harness) {
+    const leases = await harness.heartbeat('one')
+    await harness.store.releaseLeases([])
+    assert.deepEqual(await harness.heartbeat('one'), leases)
+  },
+
+  async 'a process that left and came back is not mistaken for one without heartbeats (fenced)'(harness) {
     const peer = await harness.peer()
     const leases = await harness.heartbeat('one')
     await harness.heartbeat('two', ['app', 'wakeful'], peer)

@@ -224,6 +224,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   acquireShards: 'some rows per pool',
   giveUpShards: 'some rows per pool',
   releaseShards: 'some rows per pool',
+  releaseAllShards: 'some rows per pool',
   leavePools: 'a row per process',
   deleteProcesses: 'a row per process',
   'prune lock': 'reads no table',

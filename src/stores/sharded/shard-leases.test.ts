@@ -21,6 +21,7 @@ class Scene {
   readonly requests: HeartbeatRequest[] = []
   readonly early: number[] = []
   acquisitions = 0
+  readonly released: number[] = []
   readonly left: string[] = []
   readonly leases = new ShardLeases({
     clock: {
@@ -65,7 +66,8 @@ class Scene {
       recoverInFlight: async () => {},
       removeDead: async () => {},
       giveUpIdle: async () => new Set(),
-      release: async (processes) => void this.left.push(...processes),
+      release: async (_processes, leases) => void this.released.push(...leases.map(({ shard }) => shard)),
+      leave: async (process) => void this.left.push(process),
       notifyFreeShards: () => {},
     }
   }
@@ -76,14 +78,23 @@ function shard(number: number, holder: string | null): SeenShard {
 }
 
 describe('the leases of a process', () => {
-  it('end also where it owns no shard: while it is registered, the others keep its share free', async () => {
+  it('end when the process leaves, also if it owns no shard: the others would keep its share free', async () => {
     const scene = new Scene()
     scene.seen = [shard(1, 'two')]
     scene.later = scene.seen
     scene.free = 0
     expect(await scene.heartbeat()).toEqual([])
-    await scene.leases.release([])
+    await scene.leases.leave('one')
     expect(scene.left).toEqual(['one'])
+  })
+
+  it('are released by name: a release of none releases nothing, and the process stays', async () => {
+    const scene = new Scene()
+    const leases = await scene.heartbeat()
+    await scene.leases.release([])
+    expect([scene.released, scene.left, scene.leases.owns(1)]).toEqual([[], [], true])
+    await scene.leases.release(leases)
+    expect([scene.released, scene.left, scene.leases.owns(1)]).toEqual([[1], [], false])
   })
 
   it('are read again where a heartbeat waited for a takeover: it saw what was before (fenced)', async () => {

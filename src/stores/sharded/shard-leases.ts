@@ -56,6 +56,8 @@ export interface LeaseTransaction {
   giveUpIdle(process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>>
   /** Releases these shards, and removes the process from pools of which it owns none. */
   release(processes: readonly string[], leases: readonly Lease[]): Promise<void>
+  /** Releases all shards of a process, and deletes its row. */
+  leave(process: string): Promise<void>
   /** Notifies the other processes, at the commit, that shards are free. */
   notifyFreeShards(): void
 }
@@ -107,21 +109,19 @@ export class ShardLeases {
     })
   }
 
+  /** Releases shards at once, and notifies the others. */
+  async release(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return
+    const processes = [...new Set(leases.map(({ holder }) => holder))]
+    await this.#freeShards(processes, (transaction) => transaction.release(processes, leases))
+  }
+
   /**
-   * Releases shards at once, and notifies the others. A process without shards leaves as well: until its lease ends,
-   * the others would keep its share of the shards free.
+   * Releases all shards of a process and removes it, also if it owns none: until its lease ends, the others would keep its
+   * share of the shards free.
    */
-  release(leases: readonly Lease[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const holders = leases.length === 0 ? this.#holders.keys() : leases.map(({ holder }) => holder)
-      const processes = [...new Set(holders)]
-      if (processes.length === 0) return
-      await this.#ports.statements.leaseTransaction(async (transaction) => {
-        await transaction.release(processes, leases)
-        transaction.notifyFreeShards()
-      })
-      for (const process of processes) this.#holders.delete(process)
-    })
+  leave(process: string): Promise<void> {
+    return this.#freeShards([process], (transaction) => transaction.leave(process))
   }
 
   /** Whether a shard is retiring: nothing more is claimed from it. */
@@ -137,6 +137,19 @@ export class ShardLeases {
     const now = this.#ports.clock.monotonic()
     for (const { leases } of this.#holders.values()) if ((leases.get(shard)?.until ?? 0) > now) return true
     return false
+  }
+
+  #freeShards(
+    processes: readonly string[],
+    free: (transaction: LeaseTransaction) => Promise<void>,
+  ): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#ports.statements.leaseTransaction(async (transaction) => {
+        await free(transaction)
+        transaction.notifyFreeShards()
+      })
+      for (const process of processes) this.#holders.delete(process)
+    })
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -39,6 +39,10 @@ export abstract class ShardedStore {
     return this.guard(() => this.protocol.leases.release(leases))
   }
 
+  leave(process: string): Promise<void> {
+    return this.guard(() => this.protocol.leases.leave(process))
+  }
+
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     return this.guard(() => this.protocol.claim(leases, request))
   }

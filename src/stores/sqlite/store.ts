@@ -132,6 +132,10 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#guard(() => this.#ownership.releaseLeases(leases))
   }
 
+  leave(process: string): Promise<void> {
+    return this.#guard(() => this.#ownership.leave(process))
+  }
+
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     const { context } = request
     if (!this.read((session) => isCertainlyDue(session, leases, request))) {

@@ -47,7 +47,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   },
   {
     bug: 'a half-open connection is never noticed',
-    edits: [{ file: `${STORE}/connection/database.ts`, from: 'query_timeout: this.#answerMsMax,', to: '' }],
+    edits: [{ file: `${STORE}/connection/waits.ts`, from: 'answer.then(cancel, cancel)', to: 'cancel()' }],
     by: { test: 'a half-open connection is noticed', file: `${TESTS}/connections.test.ts` },
   },
   {

@@ -112,8 +112,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'await transaction.release(processes, leases)\n        transaction.notifyFreeShards()',
-        to: 'await transaction.release(processes, leases)',
+        from: 'await free(transaction)\n        transaction.notifyFreeShards()',
+        to: 'await free(transaction)',
       },
     ],
     why: 'the next heartbeat of another process finds them, two seconds later',

@@ -215,4 +215,37 @@ export const STORE_BUGS: readonly Bug[] = [
       },
     ],
   },
+  {
+    bug: 'a heartbeat never leaves a listening connection that is broken',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/sharded/listener.ts',
+        from: 'this.#drop(connection)\n      return statements.heartbeat(request)',
+        to: 'throw thrown',
+      },
+    ],
+  },
+  {
+    bug: 'a shard that was locked during a claim is never claimed from again',
+    breaches: ['late', 'lost', 'unrecorded'],
+    edits: [
+      {
+        file: 'src/stores/sharded/claims.ts',
+        from: 'if (until > this.#clock.monotonic()) return true',
+        to: 'if (until > 0) return true',
+      },
+    ],
+  },
+  {
+    bug: 'a heartbeat that could not be sent is the last one',
+    breaches: ['late', 'lost', 'unrecorded'],
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'this.#lastTurn = turn.catch(() => {})',
+        to: 'this.#lastTurn = turn\n    turn.catch(() => {})',
+      },
+    ],
+  },
 ]

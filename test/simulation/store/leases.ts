@@ -158,6 +158,15 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
     })
   }
 
+  leave(process: string): Promise<void> {
+    return this.#send('release', (database) => {
+      const shards = database.shardsOfProcess(process)
+      for (const { shard } of shards) database.share('shard_edits', shard)
+      for (const shard of shards) free(database, shard)
+      database.tables.processes.remove(process)
+    })
+  }
+
   notifyFreeShards(): void {
     this.freesShards = true
   }
@@ -242,7 +251,7 @@ export function readShards(
   })
 }
 
-function free(database: SimulatedDatabase, { shard, pool }: Lease): void {
+function free(database: SimulatedDatabase, { shard, pool }: Pick<Lease, 'shard' | 'pool'>): void {
   database.tables.shards.put(shard, { ...database.shard(shard, pool), holder: null })
 }
 

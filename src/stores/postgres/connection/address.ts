@@ -1,6 +1,7 @@
-import pg from 'pg'
 import { display, WakefulError } from '../../../error.ts'
 import { closest } from '../../../time/index.ts'
+import type { Timers } from '../../sharded/index.ts'
+import { boundOf, clientClass } from './waits.ts'
 
 /** A database's address, and Wakeful's own parameters of its URL. */
 export interface Address {
@@ -89,16 +90,14 @@ function choice(url: URL, name: string): boolean | null {
  * Whether a pooler answers instead of the server. One that shares server connections cannot tell its client the
  * server's process id, and makes one up.
  */
-export async function hasPooler(url: URL, connectTimeoutMs: number): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url.href,
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: connectTimeoutMs,
-  })
+export async function hasPooler(url: URL, timers: Timers, connectTimeoutMs: number): Promise<boolean> {
+  const Client = clientClass(timers, connectTimeoutMs)
+  const client = new Client({ connectionString: url.href })
   client.on('error', () => {})
   try {
     await client.connect()
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const answer = client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const { rows } = await boundOf(timers, client, connectTimeoutMs)(answer)
     return rows[0]?.pid !== (client as unknown as { processID: number | null }).processID
   } finally {
     await client.end().catch(() => {})

@@ -1,9 +1,10 @@
-import pg from 'pg'
+import pg, { type QueryArrayConfig, type QueryArrayResult } from 'pg'
 import { WakefulError } from '../../../error.ts'
 import { realTimers, type Timers } from '../../sharded/index.ts'
 import { addressOf, hasPooler } from './address.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'
 import { Dialect, type Querying, Session } from './session.ts'
+import { boundOf, checkOut, clientClass, endAll, hangUp } from './waits.ts'
 
 /** How a database is reached. */
 export interface DatabaseOptions {
@@ -30,8 +31,6 @@ const STATEMENT_TIMEOUT_MS = 10_000
 /** The server ends a statement in time; without an answer by then, the connection is half open. */
 const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
-/** Without an answer to the goodbye by then, the connection is half open. */
-const GOODBYE_MS = 1_000
 /** A process that stops within a transaction must not keep its locks: a takeover waits for them. */
 export const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
@@ -68,6 +67,8 @@ export class Database {
   readonly #isNamed: boolean
   readonly #statementTimeoutMs: number
   readonly #answerMsMax: number
+  readonly #connectTimeoutMs: number
+  readonly #Client: typeof pg.Client
   readonly #config: pg.ClientConfig
   readonly #pool: pg.Pool
   readonly #handlers: pg.Pool
@@ -78,8 +79,8 @@ export class Database {
   static async open(options: DatabaseOptions): Promise<Database> {
     const { url, pooler } = addressOf(options)
     try {
-      const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-      return new Database(options, pooler ?? (await hasPooler(url, connectTimeoutMs)))
+      const { timers = realTimers, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+      return new Database(options, pooler ?? (await hasPooler(url, timers, connectTimeoutMs)))
     } catch (thrown) {
       throw storeFailure(thrown, nameOf(url))
     }
@@ -96,10 +97,11 @@ export class Database {
     const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
     this.#statementTimeoutMs = statementTimeoutMs
     this.#answerMsMax = statementTimeoutMs + ANSWER_MARGIN_MS
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+    this.#Client = clientClass(this.timers, this.#connectTimeoutMs)
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
-      connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       // A pooler refuses settings that it does not know.
       ...(!isPooled && { statement_timeout: statementTimeoutMs }),
       keepAlive: true,
@@ -107,13 +109,14 @@ export class Database {
     const max = options.connectionsMax ?? CONNECTIONS_MAX
     this.#pool = new pg.Pool({
       ...this.#config,
+      Client: this.#Client,
       max,
       pipeline: true,
       ...(!isPooled && { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
-      query_timeout: this.#answerMsMax,
     })
     this.#handlers = new pg.Pool({
       ...this.#config,
+      Client: this.#Client,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
     if (!isPooled)
@@ -124,7 +127,11 @@ export class Database {
       pool.on('connect', (client) => this.#meet(client))
       pool.on('remove', (client) => this.#clients.delete(client))
     }
-    this.session = new Session(this.#pool as Querying, this.dialect, this.#isNamed)
+    this.session = new Session(
+      { query: (config) => this.#queryAnywhere(config) },
+      this.dialect,
+      this.#isNamed,
+    )
   }
 
   /** Runs work in one transaction; retries it after contention. */
@@ -141,7 +148,7 @@ export class Database {
   /** Runs several reads with one snapshot. */
   async inSnapshot<T>(read: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
-    const client = await this.#pool.connect()
+    const client = await this.#checkOut(this.#pool)
     const session = this.#begun(client, BEGIN_READING)
     let isSpoilt = false
     try {
@@ -160,9 +167,9 @@ export class Database {
   /** Runs work with a separate connection and an open transaction, which the work ends, or which is rolled back. */
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
-    const client = await this.#handlers.connect()
+    const client = await this.#checkOut(this.#handlers)
     // Only Wakeful's own statements have a timeout here: a handler's may take as long as it needs.
-    const session = new Session(client as Querying, this.dialect, this.#isNamed, this.#answerMsMax)
+    const session = this.#sessionOn(client)
     // The handler may still have the client: it must not write into the next transaction on this connection.
     let isSpoilt = true
     try {
@@ -178,8 +185,8 @@ export class Database {
   }
 
   /** A connection for exclusive use. */
-  dedicated(queryTimeoutMs: number): pg.Client {
-    return new pg.Client({ ...this.#config, query_timeout: queryTimeoutMs })
+  dedicated(): pg.Client {
+    return new this.#Client(this.#config)
   }
 
   /** A user's own connection as a session; it prepares nothing there. */
@@ -217,16 +224,39 @@ export class Database {
 
   /** A session whose transaction begins with its first statements: BEGIN is not awaited. */
   #begun(client: pg.PoolClient, begin: string): Session {
-    const session = new Session(client as Querying, this.dialect, this.#isNamed)
+    const session = this.#sessionOn(client)
     session.beginLater(begin)
     if (this.isPooled)
       session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
     return session
   }
 
+  #sessionOn(client: pg.PoolClient): Session {
+    const bound = boundOf(this.timers, client, this.#answerMsMax)
+    return new Session(client as Querying, this.dialect, this.#isNamed, bound)
+  }
+
+  #checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
+    return checkOut(this.timers, pool, this.#connectTimeoutMs)
+  }
+
+  /** Runs a statement on any free connection. */
+  async #queryAnywhere(config: QueryArrayConfig): Promise<QueryArrayResult<unknown[]>> {
+    const client = await this.#checkOut(this.#pool)
+    let isSpoilt = false
+    try {
+      return await boundOf(this.timers, client, this.#answerMsMax)(client.query(config))
+    } catch (thrown) {
+      isSpoilt = isBroken(thrown)
+      throw thrown
+    } finally {
+      release(client, isSpoilt)
+    }
+  }
+
   async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
-    const client = await this.#pool.connect()
+    const client = await this.#checkOut(this.#pool)
     const session = this.#begun(client, BEGIN)
     let isSpoilt = false
     try {
@@ -271,27 +301,4 @@ async function rolledBack(session: Session): Promise<boolean> {
 
 function nameOf(url: URL): string {
   return `${url.host}${url.pathname}`
-}
-
-/** Closes a connection without a goodbye: a half-open one would wait until the network gives up. */
-export function hangUp(client: pg.Client | pg.PoolClient): void {
-  const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
-  connection?.stream?.destroy()
-}
-
-/** Waits for connections to end, and closes those that the server has not answered in time. */
-export async function endAll(
-  timers: Timers,
-  goodbye: Promise<unknown>,
-  open: () => Iterable<pg.Client>,
-): Promise<void> {
-  let cancel = () => {}
-  const late = new Promise<void>((resolve) => {
-    cancel = timers.later(GOODBYE_MS, () => {
-      for (const client of open()) hangUp(client)
-      resolve()
-    })
-  })
-  await Promise.race([goodbye, late])
-  cancel()
 }

@@ -4,8 +4,6 @@ export {
   commit,
   Database,
   type DatabaseOptions,
-  endAll,
-  hangUp,
   IDLE_IN_TRANSACTION_MS,
 } from './database.ts'
 export {
@@ -18,3 +16,4 @@ export {
   isStoreError,
 } from './errors.ts'
 export { type Bindable, columns, Dialect, properties, type Querying, Session } from './session.ts'
+export { boundOf, endAll, hangUp } from './waits.ts'

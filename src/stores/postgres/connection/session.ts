@@ -3,6 +3,7 @@ import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
 import { type Serial, serialOf } from '../../../alarm/index.ts'
 import type { Values } from '../../index.ts'
 import { isAborted } from './errors.ts'
+import type { Bound } from './waits.ts'
 
 /** A value that can be bound; arrays are for `unnest`. */
 export type Bindable = Scalar | readonly Scalar[]
@@ -105,7 +106,7 @@ export class Session {
   readonly dialect: Dialect
   readonly #named: boolean
   readonly #isSerial: boolean
-  readonly #answerMsMax: number | undefined
+  readonly #bound: Bound
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
   #failure: unknown = null
@@ -116,9 +117,9 @@ export class Session {
   #begin: string | null = null
   #only: readonly [written: string, values: readonly Bindable[]] | null = null
 
-  /** An answer that takes longer than `answerMsMax` is treated as lost. */
-  constructor(client: Querying, dialect: Dialect, named = true, answerMsMax?: number) {
-    this.#answerMsMax = answerMsMax
+  /** `bound` is how it waits for each answer. */
+  constructor(client: Querying, dialect: Dialect, named = true, bound: Bound = (answer) => answer) {
+    this.#bound = bound
     this.client = client
     this.dialect = dialect
     this.#named = named
@@ -186,7 +187,7 @@ export class Session {
   async plain(written: string): Promise<string> {
     this.#open()
     const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
-    return (await this.#inTurn(() => this.client.query({ ...query, ...this.#patience() }))).command
+    return (await this.#inTurn(() => this.#bound(this.client.query(query)))).command
   }
 
   #post(written: string, values: readonly Bindable[]): void {
@@ -208,14 +209,10 @@ export class Session {
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     this.#open()
     const { text, name } = this.dialect.statement(written)
-    const query = {
-      text,
-      values: values.map(bound),
-      rowMode: 'array',
-      types: TYPES,
-      ...this.#patience(),
-    } as const
-    const answer = this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
+    const query = { text, values: values.map(bound), rowMode: 'array', types: TYPES } as const
+    const answer = this.#inTurn(() =>
+      this.#bound(this.client.query(this.#named ? { ...query, name } : query)),
+    )
     answer.catch((thrown: unknown) => {
       this.#failure ??= thrown
     })
@@ -228,10 +225,5 @@ export class Session {
     const turn = this.#last.then(send, send)
     this.#last = turn.catch(() => {})
     return turn
-  }
-
-  /** `pg` accepts a timeout per statement; its types do not. */
-  #patience(): object {
-    return this.#answerMsMax === undefined ? {} : { query_timeout: this.#answerMsMax }
   }
 }

@@ -98,6 +98,11 @@ class Transaction implements LeaseTransaction {
     }
   }
 
+  async leave(process: string): Promise<void> {
+    this.#batch.session.send(sql.releaseAllShards, process)
+    this.#batch.session.send(sql.deleteProcesses, [process])
+  }
+
   notifyFreeShards(): void {
     this.#batch.notify(SHARDS_NOTICE)
   }

@@ -8,7 +8,15 @@ import type {
   ListenStatements,
   Timers,
 } from '../../sharded/index.ts'
-import { type Database, endAll, hangUp, isBroken, type Querying, Session } from '../connection/index.ts'
+import {
+  boundOf,
+  type Database,
+  endAll,
+  hangUp,
+  isBroken,
+  type Querying,
+  Session,
+} from '../connection/index.ts'
 import type { StoreContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -52,16 +60,17 @@ class Connection implements ListenConnection {
   ) {
     this.#timers = database.timers
     this.#context = context
-    this.#client = database.dedicated(answerMsMax)
+    this.#client = database.dedicated()
     this.#client.on('error', onLost)
     this.#client.on('end', onLost)
     this.#client.on('notification', ({ payload }) => onNotice(payload ?? ''))
-    this.#session = new Session(this.#client as Querying, database.dialect)
+    const bound = boundOf(database.timers, this.#client, answerMsMax)
+    this.#session = new Session(this.#client as Querying, database.dialect, true, bound)
   }
 
   async listen(): Promise<void> {
     await this.#client.connect()
-    await this.#client.query(`LISTEN "${this.#context.channel}"`)
+    await this.#session.plain(`LISTEN "${this.#context.channel}"`)
   }
 
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {

@@ -318,6 +318,8 @@ export const giveUpShards = `UPDATE wakeful.shards s SET holder = NULL FROM (
   WHERE s.shard = idle.shard RETURNING s.shard`
 export const releaseShards = `UPDATE wakeful.shards s SET holder = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
+/** By their holder: the answer to an acquisition may have been lost, and the process does not know of those shards. */
+export const releaseAllShards = 'UPDATE wakeful.shards SET holder = NULL WHERE holder = $1'
 /** A process that has released all shards of a pool does not serve it until its next heartbeat, so that others get its share. */
 export const leavePools = `UPDATE wakeful.processes o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
     WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder AND s.pool = served.pool)) WHERE o.holder = $1`

@@ -38,7 +38,7 @@ const BEGIN = [
 /** Writes out everything as of one moment, on a separate connection. */
 export async function* exportLines(database: Database, now: number): AsyncGenerator<PortableLine> {
   database.assertOpen()
-  const client = database.dedicated(0)
+  const client = database.dedicated()
   client.on('error', () => {})
   try {
     await client.connect()

@@ -78,6 +78,12 @@ export class Ownership {
     }
   }
 
+  /** Releases all leases of a process. A file has no list of live processes from which it would have to be removed. */
+  leave(process: string): Promise<void> {
+    const leases = [...this.#leased.values()].map(({ lease }) => lease)
+    return this.releaseLeases(leases.filter(({ holder }) => holder === process))
+  }
+
   /** Unlocks the side files without a write, for a store that is closing or gone. */
   release(): void {
     for (const lock of this.#locks.values()) lock.release()
