@@ -121,8 +121,8 @@ it('names fields on the wire and back', () => {
     expect(libraryField(wireField(field))).toBe(field)
   expect(wireField('items[0].backoff.baseMs')).toBe('items[0].backoff.base_ms')
   expect(toWire(unknownField('x', ['cron']))).toMatchObject({ params: { fields: ['cron_expr'] } })
-  expect(fromWire({ reason: 'field.both', params: { other: 'cron_expr' }, field: 'fire_at' })).toEqual({
-    reason: 'field.both',
+  expect(fromWire({ reason: 'field.needs', params: { other: 'cron_expr' }, field: 'fire_at' })).toEqual({
+    reason: 'field.needs',
     params: { other: 'cron' },
     field: 'at',
   })

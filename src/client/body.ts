@@ -1,8 +1,9 @@
 import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { SetOptions } from '../alarm/index.ts'
-import { WakefulError } from '../errors/core.ts'
+import { inField, typeName, unknownField, WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
+import { assertInstant, instantOfUnix, KINDS, WHEN_NAMES, WHEN_OPTIONS } from '../time/durations/index.ts'
 import type { Moment, When, WhenObject } from '../time/index.ts'
 
 type Fields = Record<string, unknown>
@@ -26,26 +27,35 @@ export function bodyText(fields: Fields): string {
 }
 
 /** The body of a set. */
-export function setFields(item: SetManyItem, zone: string | undefined): Fields {
-  const { when, timezone, ...options } = item
-  return { ...whenFields(when, timezone ?? zone), ...optionFields(options) }
+export function setFields(call: string, item: SetManyItem, zone: string | undefined): Fields {
+  const { when, timezone, ...options } = assertObject(call, item)
+  return { ...whenFields(when, timezone === undefined ? zone : timezone), ...optionFields(call, options) }
 }
 
 /** The body of an edit. Without a zone, the alarm keeps its own. */
-export function editFields({ when, timezone, ...options }: EditFields): Fields {
+export function editFields(fields: EditFields): Fields {
+  const { when, timezone, ...options } = assertObject('edit', fields)
   if (when === undefined) {
-    if (timezone === undefined) return optionFields(options)
+    if (timezone === undefined) return optionFields('edit', options)
     throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
   }
-  return { ...whenFields(when, timezone), ...optionFields(options) }
+  return { ...whenFields(when, timezone), ...optionFields('edit', options) }
 }
 
-function optionFields(options: SetOptions): Fields {
+/** Refuses options that are no object. */
+export function assertObject<T>(call: string, options: T): T {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
+  throw new WakefulError('options.not_object', { call, value: typeName(options) })
+}
+
+function optionFields(call: string, options: SetOptions): Fields {
   const { backoff, ...rest } = options
-  return {
-    ...wireNames(rest as Fields),
-    ...(backoff !== undefined && { backoff: wireNames(backoff as Fields) }),
-  }
+  // Over the network these stand beside the options, and would be taken for those of the time.
+  const misplaced = Object.keys(rest).find((name) => WHEN_OPTIONS.includes(name))
+  if (misplaced !== undefined)
+    throw new WakefulError('field.misplaced', { call, name: misplaced }, { field: misplaced })
+  const isObject = typeof backoff === 'object' && backoff !== null && !Array.isArray(backoff)
+  return { ...wireNames(rest as Fields), backoff: isObject ? wireNames(backoff as Fields) : backoff }
 }
 
 /** Options with their wire names. An unknown one is sent too, in snake_case, so that the server reports it. */
@@ -61,23 +71,24 @@ function snakeCase(name: string): string {
 
 /** The time fields of a body; `zone` applies to a time that names none. */
 export function whenFields(when: When, zone?: string): Fields {
-  if (!isWhenObject(when)) return { ...momentFields(when), ...(zone !== undefined && { timezone: zone }) }
+  if (!isWhenObject(when))
+    return { ...inField('at', () => momentFields(when)), ...(zone !== undefined && { timezone: zone }) }
   const { at, unix, cron, start, end, timezone, ...rest } = when
-  if (at !== undefined && unix !== undefined)
-    throw new WakefulError('field.both', { other: 'unix' }, { field: 'at' })
-  const own = timezone ?? (needsZone(when) ? zone : undefined)
+  const unknown = Object.keys(rest).find((name) => !WHEN_NAMES.includes(name))
+  if (unknown !== undefined) throw unknownField(unknown, WHEN_NAMES)
+  const kinds = KINDS.filter((kind) => when[kind] !== undefined)
+  if (kinds.length > 1) throw new WakefulError('when.kinds', { fields: KINDS, others: kinds })
+  const own = timezone === undefined && needsZone(when) ? zone : timezone
   return {
-    ...(at !== undefined && momentFields(at)),
+    ...(at !== undefined && inField('at', () => momentFields(at))),
     ...(unix !== undefined && { fire_at: isoOfUnix(unix) }),
     ...(cron !== undefined && { cron_expr: cron }),
-    ...(start !== undefined && { start: momentText(start) }),
-    ...(end !== undefined && { end: momentText(end) }),
+    ...(start !== undefined && { start: inField('start', () => momentText(start)) }),
+    ...(end !== undefined && { end: inField('end', () => momentText(end)) }),
     ...(own !== undefined && { timezone: own }),
     ...rest,
   }
 }
-
-const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 
 /** Whether a time needs a zone: not options alone, which keep the zone of the rule, and not a rule that names its zone. */
 function needsZone(when: WhenObject): boolean {
@@ -87,9 +98,9 @@ function needsZone(when: WhenObject): boolean {
   return KINDS.some((kind) => when[kind] !== undefined)
 }
 
-/** The start of a list: an instant, plain language, a duration, or seconds since 1970. */
-export function sinceText(since: When): string {
-  if (!isWhenObject(since)) return momentText(since)
+/** The start of a list, or another instant: plain language, a duration, or seconds since 1970 work too. */
+export function sinceText(since: When, field = 'since'): string {
+  if (!isWhenObject(since)) return inField(field, () => momentText(since))
   const { at, unix, ...others } = since
   if (Object.values(others).every((value) => value === undefined)) {
     if (at !== undefined && unix === undefined) return momentText(at)
@@ -113,19 +124,14 @@ function momentText(moment: Moment): string {
 }
 
 function isoOf(date: Date): string {
-  if (Number.isFinite(date.getTime())) return date.toISOString()
-  throw new WakefulError('instant.invalid_date', {})
+  if (!Number.isFinite(date.getTime())) throw new WakefulError('instant.invalid_date', {})
+  const text = date.toISOString()
+  assertInstant(date.getTime(), text)
+  return text
 }
 
 function isoOfUnix(unix: unknown): string {
-  if (typeof unix !== 'number' || !Number.isFinite(unix) || Math.abs(unix) > 8.64e12)
-    throw new WakefulError(
-      'field.invalid',
-      { expected: 'a number of seconds', value: String(unix) },
-      { field: 'unix', code: 'invalid_time' },
-    )
-  // Rounded to a microsecond first, as in the library, because 1736882445.123 * 1000 is not an integer in floating point.
-  return new Date(Math.ceil(Number((unix * 1000).toFixed(3)))).toISOString()
+  return new Date(instantOfUnix(unix)).toISOString()
 }
 
 function isWhenObject(when: When): when is WhenObject {

@@ -30,7 +30,7 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
   const preview: RemoteAlarms['preview'] = async (when, options = {}) => {
     const { from, count, timezone = transport.options.timezone } = options
-    const fields = { ...whenFields(when, timezone), from: from && sinceText(from), instants: count }
+    const fields = { ...whenFields(when, timezone), from: from && sinceText(from, 'from'), instants: count }
     const answer = await transport.json('preview', { body: bodyText(fields), isRepeatable: true })
     return { ...answer, rule: ruleOfPreview(answer.rule) }
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { OperationName, operations } from '../contracts/index.ts'
 import { ROUTES } from '../contracts/routes.ts'
-import { display, errorText, WakefulError } from '../errors/core.ts'
+import { display, errorText, libraryField, typeName, WakefulError } from '../errors/core.ts'
 import { type RawJson, readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { errorOf } from './error.ts'
@@ -218,11 +218,15 @@ function pathOf(pattern: string, params: Readonly<Record<string, string>>): stri
 }
 
 function segmentOf(name: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed())
-    throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field: name })
+  const field = libraryField(name)
+  if (typeof value !== 'string')
+    throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field })
+  if (value === '') throw new WakefulError('field.empty', {}, { field })
+  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
+  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
   // URLs drop these segments, even if they are encoded.
   if (value === '.' || value === '..')
-    throw new WakefulError('client.not_in_address', { value: JSON.stringify(value) }, { field: name })
+    throw new WakefulError('client.not_in_address', { value: JSON.stringify(value) }, { field })
   return encodeURIComponent(value)
 }
 

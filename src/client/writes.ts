@@ -1,9 +1,9 @@
 import type { AlarmView, CancelOutcome } from '../alarm/index.ts'
-import { WakefulError } from '../errors/core.ts'
+import { inField, typeName, WakefulError } from '../errors/core.ts'
 import type { SeenOptions, SetManyItem, SetView } from '../library/index.ts'
 import { type AlarmWire, eventView } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
-import { bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
+import { assertObject, bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
 import { orNull } from './error.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
@@ -40,10 +40,11 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
   }
 
   return {
-    set: async (when, { tx, traceparent, ...rest } = {}) => {
+    set: async (when, options = {}) => {
+      const { tx, traceparent, ...rest } = assertObject('set', options)
       refuseTx(tx)
       const trace = traceHeader([traceparent])
-      const { key, ...fields } = setFields({ when, ...rest }, zone)
+      const { key, ...fields } = setFields('set', { when, ...rest }, zone)
       const isRepeatable = typeof rest.idempotencyKey === 'string'
       // A set by key is safe to repeat. A key that cannot be part of a path goes into the body.
       const { status, text } =
@@ -56,11 +57,16 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
     setMany: async (items, options = {}) => {
       refuseTx(options.tx)
       if (!Array.isArray(items)) {
-        const params = { call: 'setMany', of: '{ when, ...options }', value: typeof items }
+        const params = { call: 'setMany', of: '{ when, ...options }', value: typeName(items) }
         throw new WakefulError('argument.not_list', params)
       }
       if (items.length === 0) return []
-      const texts = items.map(({ traceparent: _, ...item }: SetManyItem) => bodyText(setFields(item, zone)))
+      const texts = items.map((item: SetManyItem, at) =>
+        inField(`items[${at}]`, () => {
+          const { traceparent: _, ...rest } = assertObject('setMany', item)
+          return bodyText(setFields('setMany', rest, zone))
+        }),
+      )
       const answer = await transport.json('setMany', {
         body: `{"items":[${texts.join(',')}]}`,
         ...traceHeader(items.map(({ traceparent }: SetManyItem) => traceparent)),
@@ -121,5 +127,5 @@ function traceHeader(traces: readonly (string | undefined)[]): { traceparent?: s
 }
 
 function seenVersion({ updatedAt }: SeenOptions): { seen?: string } {
-  return updatedAt === undefined ? {} : { seen: sinceText(updatedAt) }
+  return updatedAt === undefined ? {} : { seen: sinceText(updatedAt, 'updatedAt') }
 }

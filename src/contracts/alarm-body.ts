@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   ALARM_FIELDS,
+  assertShared,
   type BodyFields,
   DEFAULT_LIMITS,
   defaultText,
@@ -9,66 +10,78 @@ import {
   type NetworkOption,
   networkOptions,
   type SetOptions,
+  SHARED_BACKOFF,
 } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
-import { libraryField } from '../errors/index.ts'
-import { defined, type EditFields, type SetManyItem } from '../library/index.ts'
-import type { When } from '../time/index.ts'
-import { duration, instantInput, name, plain, targetSpec, text, timezone } from './fields.ts'
-
-const moment = (description: string) => plain().min(1).max(200).describe(description)
+import { libraryField, unknownWireField } from '../errors/index.ts'
+import type { EditFields, SetManyItem } from '../library/index.ts'
+import type { DstInput, ExcludeInput, MisfireInput, When } from '../time/index.ts'
+import { choice, duration, judged, moment, name, targetSpec, text, timezone, whole } from './fields.ts'
 
 /** The kinds of times. A request has one of them. */
 const KINDS = {
-  fire_at: instantInput(
+  fire_at: moment(
     'An ISO 8601 instant: `2030-01-01T09:00:00Z`. Without an offset it is read in `timezone`.',
   ).optional(),
   delay: duration('A time from now.').optional(),
   when: moment('Plain language: `tomorrow at 9am`, `every weekday at 9:30`.').optional(),
   cron_expr: moment('Cron: five fields, six with seconds, `@daily`, `@every 5m`.').optional(),
-  rrule: plain().min(1).max(10_000).describe('RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.').optional(),
   every: duration('An interval.').optional(),
+  rrule: moment('RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.').optional(),
 }
 
-const exclude = z.union([
-  plain().max(512),
-  z.array(plain().max(512)).max(50),
-  z.strictObject({
-    calendars: z.union([plain().max(512), z.array(plain().max(512)).max(50)]).optional(),
-    weekend: z.union([z.literal(true), z.array(z.union([plain().max(20), z.int()])).max(7)]).optional(),
-    move: z.enum(['next', 'previous']).optional(),
-    offset: z.int().optional(),
-  }),
-])
+const oneOf = (...values: readonly string[]) => ({ type: 'string', enum: values })
+const object = (properties: Readonly<Record<string, unknown>>) => ({
+  type: 'object',
+  properties,
+  additionalProperties: false,
+})
+const calendars = { anyOf: [{ type: 'string' }, { type: 'array', maxItems: 20, items: { type: 'string' } }] }
 
 /** The options of a time. */
 const RULE_OPTIONS = {
   timezone: timezone.optional(),
-  start: instantInput('Recurring: the earliest instant.').optional(),
-  end: instantInput('Recurring: the latest instant.').optional(),
-  count: z.int().min(1).describe('Recurring: total number of occurrences.').optional(),
+  start: moment('Recurring: the earliest instant.').optional(),
+  end: moment('Recurring: the latest instant.').optional(),
+  count: judged<number>({
+    type: 'integer',
+    minimum: 1,
+    description: 'Recurring: total number of occurrences.',
+  }).optional(),
   jitter: duration('Recurring: a random delay of each occurrence, up to this.').optional(),
-  dst: z
-    .strictObject({
-      gap: z.enum(['shift', 'skip']).optional(),
-      overlap: z.enum(['first', 'last', 'both']).optional(),
-    })
-    .describe('What to do with a local time that a clock change skips (`gap`) or repeats (`overlap`).')
-    .optional(),
-  misfire: z
-    .union([
-      z.enum(['once', 'skip', 'all']),
-      z.strictObject({
-        all: z.strictObject({ max: z.int().optional(), within: plain().max(100).optional() }),
+  dst: judged<DstInput>({
+    ...object({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') }),
+    description: 'What to do with a local time that a clock change skips (`gap`) or repeats (`overlap`).',
+  }).optional(),
+  misfire: judged<MisfireInput>({
+    anyOf: [
+      oneOf('once', 'skip', 'all'),
+      {
+        ...object({ all: object({ max: { type: 'integer', minimum: 1 }, within: { type: 'string' } }) }),
+        required: ['all'],
+      },
+    ],
+    description: 'What to do with occurrences that were missed.',
+  }).optional(),
+  exclude: judged<ExcludeInput>({
+    anyOf: [
+      { type: 'string' },
+      { type: 'array', items: { type: 'string' } },
+      object({
+        calendars,
+        weekend: {
+          anyOf: [
+            { type: 'boolean', const: true },
+            { type: 'array', maxItems: 7, items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+          ],
+        },
+        move: oneOf('next', 'previous'),
+        offset: { type: 'integer', minimum: -250, maximum: 250 },
       }),
-    ])
-    .describe('What to do with occurrences that were missed.')
-    .optional(),
-  exclude: exclude.describe('Days off: names of calendars, `weekends`.').optional(),
+    ],
+    description: 'Days off: names of calendars, `weekends`.',
+  }).optional(),
 }
-
-/** Fast retries would keep a shared server busy. The library runs in the user's own process and allows 0. */
-const BACKOFF_MS_MIN = 100
 
 type BodyShape<Name extends NetworkOption> = {
   [W in keyof BodyFields<Name>]: z.ZodOptional<z.ZodType<BodyFields<Name>[W]>>
@@ -81,7 +94,7 @@ const editShape = bodyShape('edit') as BodyShape<NetworkOption & EditOption>
 export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
   id: 'NewAlarm',
   description:
-    'One of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`, and the options of the alarm.',
+    'One of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`, and the options of the alarm.',
 })
 
 /** The body of a set by key: the key is in the path. */
@@ -93,20 +106,29 @@ export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...editShape
   description: 'Omitted fields stay as they are. A time reschedules the alarm and resets its failures.',
 })
 
+/** The bodies of edits, with the names that only a new alarm has: they are refused as the library refuses them. */
+export const editBodies = z.registry<{ readonly immutable: readonly string[] }>()
+
+/** Marks a schema as the body of an edit. */
+export function editing<S extends z.ZodObject>(schema: S): S {
+  const immutable = Object.keys(setShape).filter((name) => !Object.hasOwn(schema.shape, name))
+  editBodies.add(schema, { immutable })
+  return schema
+}
+
+editing(editBody)
+
 /** The body of a preview. */
 export const previewBody = z
   .strictObject({
     ...KINDS,
     ...RULE_OPTIONS,
-    from: instantInput('Show instants from here on: ISO 8601.').optional(),
-    instants: z
-      .int()
-      .min(1)
-      .max(1000)
-      .describe(
-        'Number of instants. Default: 5. A rule whose instants are centuries apart has fewer, and a note says so.',
-      )
-      .optional(),
+    from: moment('Show instants from here on: ISO 8601.').optional(),
+    instants: whole(
+      1,
+      1_000,
+      'Number of instants. Default: 5. A rule whose instants are centuries apart has fewer, and a note says so.',
+    ).optional(),
   })
   .meta({ id: 'PreviewRequest' })
 
@@ -117,7 +139,7 @@ function bodyShape(call: 'set' | 'edit'): Record<string, z.ZodType> {
   return Object.fromEntries(fields.map((field) => [field.wire, requestSchema(field).optional()]))
 }
 
-/** The schema of a field in a request. */
+/** How a field in a request is described. */
 function requestSchema(field: Field): z.ZodType {
   const standard = defaultText(field)
   const description = standard === null ? field.doc : `${field.doc} Default: ${standard}.`
@@ -127,26 +149,27 @@ function requestSchema(field: Field): z.ZodType {
       return field.nonEmpty ? name(description, max) : text(description, max)
     }
     case 'choice':
-      return z.enum(field.values).describe(description)
+      return choice(field.values, description)
     case 'integer':
-      return z
-        .int()
-        .min(field.min!)
-        .max(field.networkMax ?? field.max!)
-        .describe(description)
+      return judged({
+        type: 'integer',
+        minimum: field.min!,
+        maximum: field.networkMax ?? field.max!,
+        description,
+      })
     case 'duration':
       return duration(description)
     case 'target':
       return field.wire === 'target' ? targetSpec : targetSpec.describe(description)
-    case 'backoff':
-      return z
-        .strictObject({
-          base_ms: z.int().min(BACKOFF_MS_MIN).optional(),
-          cap_ms: z.int().min(BACKOFF_MS_MIN).optional(),
-        })
-        .describe(`${description} Neither may be below ${BACKOFF_MS_MIN} ms.`)
+    case 'backoff': {
+      const { baseMs, capMs } = SHARED_BACKOFF
+      return judged({
+        ...object({ base_ms: { type: 'integer', ...baseMs }, cap_ms: { type: 'integer', ...capMs } }),
+        description: `${description} Neither may be below ${baseMs.minimum} ms.`,
+      })
+    }
     default:
-      return z.unknown().describe(description)
+      return judged({ description })
   }
 }
 
@@ -176,7 +199,7 @@ function whenOf(body: WhenFields): When | null {
   const kinds = kindsOf(body)
   if (kinds.length > 1) throw notOne(kinds)
   const { fire_at } = body
-  if (fire_at !== undefined && !ISO_DATE.test(fire_at)) {
+  if (typeof fire_at === 'string' && !ISO_DATE.test(fire_at)) {
     const params = { text: display(fire_at), example: exampleFor(fire_at) }
     throw new WakefulError('instant.words', params, { field: 'at' })
   }
@@ -203,20 +226,26 @@ function notOne(kinds: readonly string[]): WakefulError {
 }
 
 const OPTIONS = networkOptions('set')
+const BACKOFF_NAMES: Readonly<Record<string, string>> = { base_ms: 'baseMs', cap_ms: 'capMs' }
 
-/** The options of a request in the library's names. */
+/** The options of a request in the library's names; the library checks their values. */
 export function optionsOf(body: { readonly [W in keyof BodyFields<NetworkOption>]?: unknown }): SetOptions {
   const options: Record<string, unknown> = {}
   for (const each of OPTIONS) {
     const value = body[ALARM_FIELDS[each].wire]
     if (value !== undefined) options[each] = each === 'backoff' ? backoffOf(value) : value
   }
+  assertShared(options)
   return options
 }
 
-function backoffOf(value: unknown): SetOptions['backoff'] {
-  const { base_ms, cap_ms } = value as BodyFields<'backoff'>['backoff']
-  return defined({ baseMs: base_ms, capMs: cap_ms })
+function backoffOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value).map(([name, each]) => {
+    if (Object.hasOwn(BACKOFF_NAMES, name)) return [BACKOFF_NAMES[name]!, each]
+    throw unknownWireField(name, Object.keys(BACKOFF_NAMES), 'backoff')
+  })
+  return Object.fromEntries(members)
 }
 
 /** The body of a set as the library takes it. */
@@ -228,7 +257,7 @@ export function setOf(body: z.output<typeof setBody>): SetManyItem {
 export function movedTo(body: z.output<typeof editBody>): When | null {
   if (kindsOf(body).length > 0) return whenOf(body)
   // Intervals are counted from their start, so another start changes the next instant.
-  return body.start === undefined ? null : { at: body.start }
+  return body.start === undefined ? null : ({ at: body.start } as When)
 }
 
 /** The body of an edit as the library takes it. */

@@ -31,7 +31,7 @@ const wireShape = Object.fromEntries(
 /** The filters of a list that are fields. */
 export const filterShape = Object.fromEntries(
   FILTER_NAMES.map((each) => [ALARM_FIELDS[each].wire, text(ALARM_FIELDS[each].filter).optional()]),
-) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodString> }
+) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodType<string>> }
 
 /** An alarm in a response: the fields of Chronos's View, with its omissions, then those of Wakeful. */
 export const alarmWire = named('Alarm', wireShape)

@@ -1,20 +1,18 @@
 import { z } from 'zod'
+import { DEFAULT_LIMITS } from '../alarm/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
 import { alarmWire, filterShape, pageAnswer, setWire, status } from './alarm-wire.ts'
-import { cursor, limit, name, plain, since, text } from './fields.ts'
+import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
 
-const id = z.object({ id: plain().min(1).max(200).describe('The alarm’s id.') })
+const id = z.object({ id: idOf('The alarm’s id.') })
 const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
 /** The filters of a list. */
 const filters = {
-  status: z
-    .enum([...status.options, 'pending'])
-    .optional()
-    .describe('`pending`: active or paused.'),
+  status: choice([...status.options, 'pending'], '`pending`: active or paused.').optional(),
   ...filterShape,
   target: text('The exact target: a URL or the name of a handler.', 4_096).optional(),
   q: text('Words to search for in label, message, key and subject.').optional(),
@@ -77,7 +75,7 @@ export const alarmOperations = operationsOf('alarms', {
     summary: 'Set up to 1,000 alarms, all or none',
     description:
       'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items.',
-    body: z.strictObject({ items: z.array(setBody).min(1).max(1000) }),
+    body: z.strictObject({ items: z.array(setBody).meta({ maxItems: DEFAULT_LIMITS.batchMax }) }),
     idempotencyHeader: { refused: 'give each item its own idempotency_key' },
     answers: created('All are set, in the order of the request.', z.object({ items: z.array(setWire) })),
     refusals: SET_REFUSALS,
@@ -108,12 +106,10 @@ export const alarmOperations = operationsOf('alarms', {
     summary: 'List your alarms, newest first',
     query: z.strictObject({
       ...filters,
-      order: z
-        .enum(['newest', 'due'])
-        .optional()
-        .describe(
-          '`due`: only alarms with an instant to come, the next first. Paused and ended alarms have none: without `status`, or with `pending`, they are left out; with their own `status` the call fails (400).',
-        ),
+      order: choice(
+        ['newest', 'due'],
+        '`due`: only alarms with an instant to come, the next first. Paused and ended alarms have none: without `status`, or with `pending`, they are left out; with their own `status` the call fails (400).',
+      ).optional(),
       limit: limit(50),
       cursor: cursor.describe(
         'The `next_cursor` of the previous page, with the same `order`. Omit it for the first page.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, limit, plain, targetSpec, text } from './fields.ts'
+import { duration, idOf, judged, limit, targetSpec, text } from './fields.ts'
 import { named, ok, operationsOf } from './operation.ts'
 
 /** A wake: the body of a webhook, and an item of the inbox, which adds `tries`. */
@@ -48,16 +48,16 @@ export const inboxOperations = operationsOf('inbox', {
     description:
       'Removes the wake from the inbox. For an alarm with `ack: report`, `complete` or `fail` is the report. A late acknowledgement, after `hold`, is accepted too; with `tries` it is not, if the wake was handed out again.',
     params: z.object({
-      occurrence_id: plain().min(1).max(300).describe('The wake’s `occurrence_id`.'),
+      occurrence_id: idOf('The wake’s `occurrence_id`.'),
     }),
     body: z.strictObject({
       complete: text('The result.', 64 * 1024).optional(),
       fail: text('Why it failed.', 64 * 1024).optional(),
-      tries: z
-        .int()
-        .min(1)
-        .optional()
-        .describe('The `tries` of the wake. If it was handed out again since, the call fails (404).'),
+      tries: judged<number>({
+        type: 'integer',
+        minimum: 1,
+        description: 'The `tries` of the wake. If it was handed out again since, the call fails (404).',
+      }).optional(),
     }),
     bodyOptional: true,
     answers: ok('The wake is acknowledged.', z.object({ acknowledged: z.literal(true) })),

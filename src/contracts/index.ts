@@ -9,6 +9,8 @@ import { calendarFeedOperations, readOperations } from './reads.ts'
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
 export {
   BODY_VERBATIM,
+  editBodies,
+  editing,
   editOf,
   MCP_VERBATIM,
   movedTo,
@@ -19,7 +21,7 @@ export {
 } from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
 export { subscribeArgs } from './events.ts'
-export { DEFAULT_ZONE_TEXT, duration, expectation, plain } from './fields.ts'
+export { BYTES_MAX, DEFAULT_ZONE_TEXT, duration, judged, whole } from './fields.ts'
 export type { Input, Operation, Rights } from './operation.ts'
 export type { Quotas } from './operators.ts'
 export type { OperationName } from './routes.ts'

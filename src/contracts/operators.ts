@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursor, duration, instant, limit, name, text } from './fields.ts'
+import { duration, instant, limit, ownCursor, ownName, ownText, whole } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
 
 const rights = z.enum(['read', 'write', 'admin']).describe('`write` includes `read`, `admin` both.')
@@ -27,21 +27,15 @@ const keyId = z.object({
 
 const quotas = z
   .strictObject({
-    active_alarms: z.int().min(0).optional().describe('Alarms that have yet to fire.'),
-    sets_per_second: z.number().positive().optional(),
-    payload_bytes: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Total of payload, message, `target` and `on_failure`.'),
-    concurrent_deliveries: z.int().min(1).optional().describe('Concurrent deliveries, per process.'),
-    wakes_per_hour: z
-      .int()
-      .min(1)
-      .optional()
-      .describe(
-        'Alarms due within five minutes of being set, fires and retries. It stops an agent that wakes itself in a loop.',
-      ),
+    active_alarms: whole(0, null, 'Alarms that have yet to fire.').optional(),
+    sets_per_second: z.number().meta({ exclusiveMinimum: 0 }).optional(),
+    payload_bytes: whole(0, null, 'Total of payload, message, `target` and `on_failure`.').optional(),
+    concurrent_deliveries: whole(1, null, 'Concurrent deliveries, per process.').optional(),
+    wakes_per_hour: whole(
+      1,
+      null,
+      'Alarms due within five minutes of being set, fires and retries. It stops an agent that wakes itself in a loop.',
+    ).optional(),
     min_interval: duration('The shortest period of a recurring alarm.').optional(),
   })
   .meta({ id: 'Quotas' })
@@ -57,16 +51,11 @@ const tenantView = named('Tenant', {
   catching_up: z.boolean(),
 })
 
-const tenant = z.object({ tenant: name('The tenant.') })
+const tenant = z.object({ tenant: ownName('The tenant.') })
 const oneTenant = ok('The tenant as it is now.', tenantView)
 /** The rate of catching up after a pause. */
 const pace = z.strictObject({
-  per_second: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .optional()
-    .describe('Waiting deliveries that start per second. Default: 100.'),
+  per_second: whole(1, 100_000, 'Waiting deliveries that start per second. Default: 100.').optional(),
 })
 
 const secret = named('WebhookSecret', {
@@ -79,7 +68,7 @@ const secret = named('WebhookSecret', {
 })
 
 const target = z.strictObject({
-  target: name('The target as alarms name it: a URL or the name of a handler.', 4_096),
+  target: ownName('The target as alarms name it: a URL or the name of a handler.', 4_096),
   kind: z
     .enum(['webhook', 'handler', 'inbox'])
     .optional()
@@ -99,10 +88,10 @@ export const operatorOperations = operationsOf('operators', {
     summary: 'Create a key',
     description: 'The key is only in this response: the server stores a hash.',
     body: z.strictObject({
-      tenant: name('The tenant. Default: your own. `*` is every tenant, for operators.').optional(),
-      owner: text('The owner. Default: each request names one.').optional(),
+      tenant: ownName('The tenant. Default: your own. `*` is every tenant, for operators.').optional(),
+      owner: ownText('The owner. Default: each request names one.').optional(),
       rights: rights.optional(),
-      label: text('What it is for.').optional(),
+      label: ownText('What it is for.').optional(),
       expires_in: duration('When it expires. Default: never.').optional(),
     }),
     answers: created('The key.', newKey),
@@ -111,7 +100,7 @@ export const operatorOperations = operationsOf('operators', {
   listKeys: {
     rights: 'admin',
     summary: 'List the keys, without their secret parts',
-    query: z.strictObject({ limit: limit(50), cursor }),
+    query: z.strictObject({ limit: limit(50), cursor: ownCursor }),
     answers: ok('A page.', pageOf(keyView)),
   },
   rotateKey: {
@@ -133,7 +122,7 @@ export const operatorOperations = operationsOf('operators', {
   listTenants: {
     rights: 'admin',
     summary: 'List the tenants with settings',
-    query: z.strictObject({ limit: limit(50), cursor }),
+    query: z.strictObject({ limit: limit(50), cursor: ownCursor }),
     answers: ok('A page.', pageOf(tenantView)),
   },
   getTenant: {

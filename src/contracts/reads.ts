@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
-import { cursor, instant, limit, plain, since, text } from './fields.ts'
+import { choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
 
 /** The calls that read what happened. */
@@ -9,7 +9,7 @@ export const readOperations = operationsOf('what happened', {
   why: {
     rights: 'read',
     summary: 'Get the whole story of an alarm, and what happens next',
-    params: z.object({ id: plain().min(1).max(200) }),
+    params: z.object({ id: idOf('The alarm’s id.') }),
     answers: ok(
       'The story, in order.',
       named('Story', {
@@ -42,12 +42,10 @@ export const readOperations = operationsOf('what happened', {
     rights: 'read',
     summary: 'List alarms by outcome, newest first',
     query: z.strictObject({
-      status: z
-        .enum(HISTORY_STATUSES)
-        .optional()
-        .describe(
-          'As counted by `stats`: `fired` awaits a report, `completed` includes delivered alarms that need no report.',
-        ),
+      status: choice(
+        HISTORY_STATUSES,
+        'As counted by `stats`: `fired` awaits a report, `completed` includes delivered alarms that need no report.',
+      ).optional(),
       target: text('The exact target.', 4_096).optional(),
       process: text('Another name for `target`.', 4_096).optional(),
       since,
@@ -90,7 +88,7 @@ export const calendarFeedOperations = operationsOf('what happened', {
     description:
       'With a key, or at the secret address from `POST /v1/calendar`. It has the next alarms, at most 100 instants of each, 5,000 in total and 2 MiB. Descriptions are cut after 200 characters.',
     byToken: true,
-    query: z.strictObject({ token: text('The secret part of the address.').optional() }),
+    query: z.strictObject({ token: ownText('The secret part of the address.').optional() }),
     answers: { 200: { description: 'An iCalendar (RFC 5545).', type: 'text/calendar' } },
   },
   createCalendar: {

@@ -7,7 +7,16 @@ import { TIME_REASONS } from './reasons/time.ts'
 
 export * from './foreign-text.ts'
 export { ERROR_CODES, type ErrorCode, isErrorCode, type Param, type Params, reasonOf } from './reason.ts'
-export { display, errorText, inField, unknownField, WakefulError } from './wakeful-error.ts'
+export {
+  assertMembers,
+  display,
+  errorText,
+  inField,
+  typeName,
+  unknownField,
+  unknownWireField,
+  WakefulError,
+} from './wakeful-error.ts'
 export * from './words.ts'
 
 /** Every reason for which a call is refused, by its stable id. */

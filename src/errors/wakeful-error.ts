@@ -1,6 +1,6 @@
 import type { ParamsOf, ReasonId } from './index.ts'
 import { type ErrorCode, type Params, reasonOf } from './reason.ts'
-import { type ErrorData, render } from './words.ts'
+import { type ErrorData, libraryField, render } from './words.ts'
 
 /** What an error can carry beside its reason. */
 export interface ErrorOptions {
@@ -84,10 +84,38 @@ export function inField<T>(field: string, work: () => T): T {
   }
 }
 
-/** The error of an unknown field, with the known one that was probably meant. */
-export function unknownField(name: string, known: readonly string[]): WakefulError {
+/** The error of an unknown name in this field, or in the call, with the known name that was probably meant. */
+export function unknownField(name: string, known: readonly string[], field?: string): WakefulError {
   const other = closest(name, known, name.length > 3 ? 2 : 1)
-  return new WakefulError('field.unknown', { name: name.slice(0, 60), fields: known, other })
+  return new WakefulError('field.unknown', { name: name.slice(0, 60), fields: known, other }, { field })
+}
+
+/** The same, of the names of the wire. Of several errors, the last one lists the known names once. */
+export function unknownWireField(
+  name: string,
+  known: readonly string[],
+  field?: string,
+  isListed = true,
+): WakefulError {
+  const { other, ...params } = unknownField(name, known).params as ParamsOf<'field.unknown'>
+  const fields = isListed ? known.map(libraryField) : []
+  return new WakefulError(
+    'field.unknown',
+    { ...params, fields, other: other === null ? null : libraryField(other) },
+    { field },
+  )
+}
+
+/** Refuses an unknown member of an object: a typo must not change what is done. */
+export function assertMembers(field: string, input: object, known: readonly string[]): void {
+  const unknown = Object.keys(input).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw unknownField(unknown, known, field)
+}
+
+/** The type of a value that has the wrong one. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** The message of anything thrown, bounded so that it can be stored and shown. Never throws itself. */

@@ -42,6 +42,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   'backoff.capMs': '--backoff-cap',
   'exclude.move': '--move',
   'exclude.offset': '--offset',
+  'misfire.all.max': '--misfire-max',
+  'misfire.all.within': '--misfire-within',
   updatedAt: '--if-updated-at',
 }
 

@@ -44,7 +44,7 @@ import type {
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
-import { checked, checkedList, checkedName, ofItem } from './options.ts'
+import { checked, checkedList, ofItem } from './options.ts'
 import { notFound, ScopedReads } from './reads.ts'
 
 const SEEN = { updatedAt: true } as const
@@ -110,6 +110,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
+    if (Object.values(fields).every((value) => value === undefined))
+      throw new WakefulError('alarm.nothing_to_edit', {})
     return this.#edit('edit', id, options, (snapshot, context) => {
       const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
       return when === undefined
@@ -121,7 +123,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
     const seen = seenAt(rest)
-    const [edited] = (await this.#cancelWhich({ id: checkedName('id', id) }, { tx, seen })).results
+    const [edited] = (await this.#cancelWhich({ id: this.name('id', id) }, { tx, seen })).results
     if (edited === undefined) throw notFound(id)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
@@ -130,7 +132,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     checkedList('cancelMany', ids, 'ids')
     const outcomes = new Map<string, CancelOutcome>()
     for (let i = 0; i < ids.length; i += BULK_CHUNK) {
-      const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => checkedName('id', id))
+      const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => this.name('id', id))
       for (const { answer, snapshot } of (await this.#cancelWhich({ ids: chunk })).results)
         outcomes.set(snapshot.alarm.id, answer)
     }
@@ -138,7 +140,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async removeSubject(subject: string, options: TxOptions = {}) {
-    checkedName('subject', subject)
+    this.name('subject', subject)
     const { tx } = checked<TxOptions>('removeSubject', options, TX)
     return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, after }), { tx })
   }
@@ -218,7 +220,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   #request({ when, timezone, ...options }: SetManyItem, { now, newId }: Context): SetRequest {
     const calendars = this.calendars.lookup
-    const resolved = resolveWhen(when, { now, timezone: timezone ?? this.library.timezone, calendars })
+    const zone = timezone === undefined ? this.library.timezone : timezone
+    const resolved = resolveWhen(when, { now, timezone: zone, calendars })
     const chosen = { createdVia: this.library.createdVia, ...options }
     const alarm = buildAlarm(this.scope, resolved, chosen, now, {
       ...this.library.fieldContext,
@@ -236,7 +239,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     fields: Partial<Alarm>,
     context: Context,
   ): Change {
-    const timezone = zone ?? snapshot.alarm.rule.timezone
+    const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
     const whenContext = { now: context.now, timezone, calendars }
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
@@ -256,7 +259,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored({ id: checkedName('id', id) }, edit, { seen })).results
+    const [edited] = (await this.#editStored({ id: this.name('id', id) }, edit, { seen })).results
     if (edited === undefined) throw notFound(id)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
@@ -268,7 +271,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     [field, value]: readonly [string, string],
     options: { occurrenceId?: string },
   ): Promise<AlarmView> {
-    checked<typeof options>(call, options, OCCURRENCE)
+    const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
+    if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
     return this.#edit(call, id, {}, (snapshot, context) =>
       report(snapshot, { ok: call === 'complete', text, ...options }, context),
@@ -335,9 +339,5 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
 /** The version that the caller read, as an instant. */
 function seenAt({ updatedAt }: SeenOptions): number | undefined {
-  if (updatedAt === undefined) return undefined
-  if (updatedAt instanceof Date || typeof updatedAt === 'string')
-    return inField('updatedAt', () => parseInstant(updatedAt))
-  const params = { expected: 'a Date or an ISO string', value: typeof updatedAt }
-  throw new WakefulError('field.invalid', params, { field: 'updatedAt' })
+  return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
 }

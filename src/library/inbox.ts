@@ -1,7 +1,7 @@
-import { assertInteger, type Scope } from '../alarm/index.ts'
+import { assertInteger, assertName, type Scope } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
-import { parseDuration } from '../time/index.ts'
+import { durationOf } from '../time/index.ts'
 import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
 import type { LibraryContext } from './context.ts'
 import { checked } from './options.ts'
@@ -52,6 +52,7 @@ export class OwnInbox implements Inbox {
   }
 
   async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
+    assertName('occurrenceId', occurrenceId, this.#library.limits.nameBytesMax)
     const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
     if (complete !== undefined && fail !== undefined) throw new WakefulError('inbox.both_reports', {})
     if (tries !== undefined) assertInteger('tries', tries, 1, null)
@@ -100,7 +101,7 @@ export function takeOf(options: TakeOptions) {
 const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'conflict', 'not_found'])
 
 function bounded(name: string, text: string, max: number): number {
-  const ms = parseDuration(text)
+  const ms = durationOf(name, text)
   if (ms <= max) return ms
   const expected = `at most ${max / 1000}s`
   throw new WakefulError('field.invalid', { expected, value: text }, { field: name })

@@ -1,10 +1,8 @@
-import { inField, unknownField, WakefulError } from '../error.ts'
+import { inField, typeName, unknownField, WakefulError } from '../error.ts'
+import { WHEN_OPTIONS } from '../time/index.ts'
 
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
 type Names<T> = { readonly [K in keyof Required<T>]: unknown }
-
-/** The fields of a time, not of an alarm. */
-const WHEN_OPTIONS = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end', 'count']
 
 /** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
 export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {
@@ -35,17 +33,6 @@ export function checkedText(name: string, value: unknown): string | undefined {
 /** Runs work for one of many items, whose index is added to its errors. */
 export function ofItem<T>(at: number, work: () => T): T {
   return inField(`items[${at}]`, work)
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : typeof value
-}
-
-/** Refuses what cannot be a name. */
-export function checkedName(field: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
-  throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field })
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }

@@ -2,6 +2,8 @@ import {
   type AlarmView,
   assertChoice,
   assertInteger,
+  assertName,
+  assertText,
   FILTERS,
   type Scope,
   type Serial,
@@ -31,10 +33,12 @@ import type {
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
 import { eventData, eventView } from './events.ts'
-import { checked, checkedName, checkedText, defined } from './options.ts'
+import { checked, checkedText, defined } from './options.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
+/** More than any target has. */
+const TARGET_BYTES_MAX = 4_096
 const STORY_EVENTS_MAX = 1_000
 
 const LIST = {
@@ -54,13 +58,13 @@ const EVENTS = { after: true, follow: true, alarmId: true, signal: true } as con
 /** The states that a status stands for in a list. */
 const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
   active: ['active'],
-  pending: ['active', 'paused'],
   paused: ['paused'],
   fired: ['awaiting', 'fired'],
   completed: ['completed'],
   failed: ['failed'],
   cancelled: ['cancelled'],
   timed_out: ['timed_out'],
+  pending: ['active', 'paused'],
 }
 
 /** What waits for no instant has no place in the order of instants. */
@@ -78,6 +82,11 @@ export class ScopedReads {
     this.calendars = new TenantCalendars(library, scope.tenant)
   }
 
+  /** Refuses what cannot be the name of anything. */
+  protected name(field: string, value: unknown): string {
+    return assertName(field, value, this.library.limits.nameBytesMax)
+  }
+
   get webhooks(): Webhooks {
     const known = () => {
       const secrets = this.library.webhookSecrets
@@ -89,17 +98,17 @@ export class ScopedReads {
   }
 
   async get(id: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: checkedName('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: this.name('id', id) })
     return snapshot && viewOf(snapshot)
   }
 
   async getByKey(key: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { key: checkedName('key', key) })
+    const snapshot = await this.library.store.get(this.scope, { key: this.name('key', key) })
     return snapshot && viewOf(snapshot)
   }
 
   async wire(id: string): Promise<string | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: checkedName('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: this.name('id', id) })
     return snapshot && wireJson(viewOf(snapshot))
   }
 
@@ -109,7 +118,7 @@ export class ScopedReads {
     assertChoice('order', order, ['newest', 'due'])
     if (order === 'due' && WITHOUT_INSTANT.includes(status))
       throw new WakefulError('list.order_without_instant', { status: String(status) })
-    for (const [name, value] of Object.entries({ ...filters, q })) checkedText(name, value)
+    for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
       states: status === undefined ? undefined : statesOf(STATES_OF, status),
@@ -149,7 +158,7 @@ export class ScopedReads {
 
   async why(id: string): Promise<Story> {
     const { store } = this.library
-    const story = await store.story(this.scope, checkedName('id', id), STORY_EVENTS_MAX)
+    const story = await store.story(this.scope, this.name('id', id), STORY_EVENTS_MAX)
     if (story === null) throw notFound(id)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
@@ -207,7 +216,7 @@ export class ScopedReads {
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {
     return {
       states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
-      target: checkedText('target', target ?? process),
+      target: this.#filter('target', target) ?? this.#filter('process', process),
       since: this.#since(since),
       order: 'newest',
       limit: this.#limit(limit, LIST_DEFAULT),
@@ -236,6 +245,13 @@ export class ScopedReads {
       after = next
     }
     return found
+  }
+
+  /** A text to filter by: one that no field can have is refused, because no alarm would match. */
+  #filter(name: string, value: unknown): string | undefined {
+    const isTarget = name === 'target' || name === 'process'
+    const bytesMax = isTarget ? TARGET_BYTES_MAX : this.library.limits.nameBytesMax
+    return value === undefined ? undefined : assertText(name, value, bytesMax)
   }
 
   #since(since: When | undefined): number | undefined {

@@ -38,7 +38,10 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       calendarsOf: (tenant) => store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => store.countPending(tenant),
-      isKnown: async (scope, idempotencyKey) => (await store.get(scope, { idempotencyKey })) !== null,
+      isKnown: async (scope, idempotencyKey) => {
+        assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
+        return (await store.get(scope, { idempotencyKey })) !== null
+      },
       drain: () => engine.stop(),
     }
     this.#parts = parts

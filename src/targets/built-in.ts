@@ -11,11 +11,10 @@ const PAUSED_MS_MIN = 1_000
 const PAUSED_MS_MAX = 60_000
 
 /** A kind that has one target, which is written as `{ inbox: true }`. */
-function onlyTarget(kind: string, title: string, form: string, deliver: TargetKind['deliver']): TargetKind {
+function onlyTarget(kind: string, form: string, deliver: TargetKind['deliver']): TargetKind {
   const target: Target = { kind, name: kind, pool: BUILT_IN_POOL }
   return {
     kind,
-    title,
     fields: [kind],
     parse(spec) {
       if (spec[kind] === true) return target
@@ -29,13 +28,13 @@ function onlyTarget(kind: string, title: string, form: string, deliver: TargetKi
  * The event log itself: the fire is its record, written as the timer moves, so that nothing can be lost between
  * publishing and marking. The engine settles it without a delivery.
  */
-export const eventTarget = onlyTarget('event', 'the event target', '{ event: true }', async () => ({
+export const eventTarget = onlyTarget('event', '{ event: true }', async () => ({
   report: null,
 }))
 
 /** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
 export function inboxTarget(inbox: Pick<Inbox, 'putWake' | 'removeWake'>): TargetKind {
-  return onlyTarget(INBOX, 'the inbox', "'inbox' or { inbox: true }", async (delivery) => {
+  return onlyTarget(INBOX, "'inbox' or { inbox: true }", async (delivery) => {
     const { alarm, timer, firedAt } = delivery
     const { tenant, owner } = alarm
     const id = occurrenceId(alarm, timer)
@@ -58,7 +57,7 @@ export function defaultTarget(
   deliver: TargetKind['deliver'],
   isPaused: (target: Target) => boolean,
 ): TargetKind {
-  return onlyTarget('default', 'the owner’s default target', '{ default: true }', async (delivery) => {
+  return onlyTarget('default', '{ default: true }', async (delivery) => {
     const { alarm, timer, firedAt, tx } = delivery
     const target = await find(alarm)
     if (target === null || target.kind === 'default')

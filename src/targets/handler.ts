@@ -1,5 +1,6 @@
 import {
   type AlarmView,
+  assertName,
   assertPool,
   assertText,
   DEFAULT_LIMITS,
@@ -63,7 +64,6 @@ interface Registered {
 /** Functions of the application, by name. */
 export class HandlerTarget implements TargetKind {
   readonly kind = 'handler'
-  readonly title = 'a handler'
   readonly fields = ['handler', 'pool']
   readonly pool: string
   /** The pool of handlers that are named by their name alone. */
@@ -76,8 +76,7 @@ export class HandlerTarget implements TargetKind {
   }
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
-    assertText('handler name', name, 512)
-    if (name === '') throw new WakefulError('field.empty', {}, { field: 'name' })
+    assertName('name', name, 512)
     if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX })
     if (typeof handler !== 'function') throw new WakefulError('handler.not_function', { name })
     const { timeoutMs } = options
@@ -88,10 +87,8 @@ export class HandlerTarget implements TargetKind {
     this.#handlers.set(name, { handler, options })
   }
 
-  parse({ handler, pool = this.#namesPool }: TargetObject): Target {
-    const name = assertText('target', handler, 512)
-    if (name === '') throw new WakefulError('field.empty', {}, { field: 'target' })
-    return { kind: 'handler', name, pool: assertPool(pool) }
+  parse({ handler, pool = this.#namesPool }: TargetObject, field = 'target'): Target {
+    return { kind: 'handler', name: assertName(field, handler, 512), pool: assertPool(pool) }
   }
 
   names(): readonly string[] {

@@ -22,10 +22,10 @@ test('without an inbox, its name is that of a handler', () => {
 })
 
 test.each([
-  [{ evnt: true }, 'Unknown kind of target (evnt). Known: inbox, handler, event.'],
+  [{ evnt: true }, 'Unknown kind of target (evnt). Did you mean event? Known: inbox, handler, event.'],
   [{}, 'Unknown kind of target (). Known: inbox, handler, event.'],
-  [{ handler: 'h', pol: 1 }, 'a handler has no field "pol". Known: handler, pool.'],
-  [{ event: true, inbox: true }, 'the inbox has no field "event". Known: inbox.'],
+  [{ handler: 'h', pol: 1 }, 'Unknown option "pol". Did you mean `pool`? Known: `handler`, `pool`.'],
+  [{ event: true, inbox: true }, 'Unknown option "event". Known: `inbox`.'],
   [{ event: 1 }, 'Write the event target as { event: true }.'],
   [7, 'A target must be the name of a handler or an object that names its kind, not 7.'],
 ])('%j is refused', (spec, message) => {

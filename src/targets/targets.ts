@@ -1,5 +1,6 @@
 import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
-import { display, WakefulError } from '../error.ts'
+import { display, unknownField, WakefulError } from '../error.ts'
+import { closest } from '../time/index.ts'
 
 /** The name of the inbox: of its kind, and by itself a target. No handler may have it. */
 export const INBOX = 'inbox'
@@ -62,12 +63,10 @@ export class Postponed extends Error {
 export interface TargetKind {
   /** Also the field by which a target names its kind. */
   readonly kind: string
-  /** As error messages name it: `a webhook`. */
-  readonly title: string
   /** The fields its targets may have; others are refused before `parse`. */
   readonly fields: readonly string[]
-  /** Parses a target that names this kind, or throws. */
-  parse(spec: TargetObject): Target
+  /** Parses a target that names this kind, or throws. `field` is that of the alarm, such as `target`. */
+  parse(spec: TargetObject, field?: string): Target
   deliver(delivery: Delivery): Promise<DeliveryReceipt>
   /** The names of targets that are registered in this process; none by default. */
   names?(): readonly string[]
@@ -80,7 +79,7 @@ export interface TargetKind {
 }
 
 /** What the engine sees of targets. */
-export type Dispatcher = Required<Omit<TargetKind, 'kind' | 'title' | 'fields' | 'parse'>>
+export type Dispatcher = Required<Omit<TargetKind, 'kind' | 'fields' | 'parse'>>
 
 const TIMEOUT_MS = 30_000
 
@@ -98,20 +97,21 @@ export class Targets implements Dispatcher {
   }
 
   /** Parses a target, or throws with what can be written. */
-  parse(spec: TargetSpec): Target {
-    if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object')) {
-      throw new WakefulError('target.malformed', { value: String(spec) })
+  parse(spec: TargetSpec, field = 'target'): Target {
+    if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
+      throw new WakefulError('target.malformed', { value: display(spec) })
     }
     const object = typeof spec === 'string' ? this.#named(spec) : spec
     const kinds = [...this.#kinds.keys()]
     const kind = this.#kinds.get(kinds.find((name) => Object.hasOwn(object, name)) ?? '')
-    if (kind === undefined)
-      throw new WakefulError('target.unknown_kind', { value: Object.keys(object).join(', '), kinds })
-    const { title: target, fields: known } = kind
-    const unknown = Object.keys(object).filter((name) => !known.includes(name))
-    if (unknown.length > 0)
-      throw new WakefulError('target.unknown_field', { target, names: unknown.map(display), known })
-    return kind.parse(object)
+    if (kind === undefined) {
+      const names = Object.keys(object)
+      const near = closest(names[0] ?? '', kinds)
+      throw new WakefulError('target.unknown_kind', { value: names.join(', ').slice(0, 200), kinds, near })
+    }
+    const unknown = Object.keys(object).find((name) => !kind.fields.includes(name))
+    if (unknown !== undefined) throw unknownField(unknown, kind.fields, field)
+    return kind.parse(object, field)
   }
 
   /** A name alone is the inbox, or a handler. */

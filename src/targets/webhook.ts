@@ -52,7 +52,6 @@ export function webhookTarget(ports: WebhookPorts, settings: WebhookSettings): T
   const sender = new WebhookSender(ports, settings)
   return {
     kind: 'webhook',
-    title: 'a webhook',
     fields: ['webhook', 'method', 'headers', 'body'],
     parse(spec) {
       const { url, method, headers, body } = parseWebhook(spec, settings.allowPrivate)

@@ -17,9 +17,11 @@ export { type Clock, JumpTolerantClock, Yielder } from './clock/index.ts'
 export {
   type BackoffOptions,
   backoff,
+  durationOf,
   formatDuration,
   humanizeDuration,
   parseDuration,
+  WHEN_OPTIONS,
 } from './durations/index.ts'
 export {
   countBetween,

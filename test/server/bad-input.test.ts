@@ -77,13 +77,13 @@ it('names unknown fields, at any depth', async () => {
   expect(await detail({ delay: '1h', colour: 1, shape: 2 })).toMatch(
     'Unknown field "colour". Unknown field "shape". Known: `fire_at`',
   )
-  expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('Unknown field "hole"')
+  expect(await detail({ cron_expr: '@daily', dst: { hole: 1 } })).toMatch('Unknown field "hole"')
   for (const [target, known] of [
-    [{ event: true, x: 1 }, 'the event target has no field "x". Known: event'],
-    [{ inbox: true, x: 1 }, 'the inbox has no field "x". Known: inbox'],
-    [{ default: true, x: 1 }, 'has no field "x". Known: default'],
-    [{ handler: 'h', x: 1, webhok: 2 }, 'a handler has no field "x", "webhok". Known: handler, pool'],
-    [{ webhook: 'https://a.example/', event: true }, 'has no field "webhook". Known: event'],
+    [{ event: true, x: 1 }, 'Unknown field "x". Known: `event`'],
+    [{ inbox: true, x: 1 }, 'Unknown field "x". Known: `inbox`'],
+    [{ default: true, x: 1 }, 'Unknown field "x". Known: `default`'],
+    [{ handler: 'h', x: 1, webhok: 2 }, 'Unknown field "x". Known: `handler`, `pool`'],
+    [{ webhook: 'https://a.example/', event: true }, 'Unknown field "webhook". Known: `event`'],
     [{ x: 1 }, 'kind of target'],
   ] as const)
     for (const field of ['target', 'on_failure'])

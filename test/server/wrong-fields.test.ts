@@ -41,7 +41,7 @@ it('says which field is wrong, by its path, and what would be right', async () =
     expect(detail).toMatch(text)
     expect(errors).toMatchObject([{ field }])
   }
-  expect((await batch({ delay: '1h' }, { delay: '1h', dst: { hole: 1 } })).errors).toMatchObject([
+  expect((await batch({ delay: '1h' }, { cron_expr: '@daily', dst: { hole: 1 } })).errors).toMatchObject([
     { field: 'items[1].dst.hole', detail: '`items[1].dst`: Unknown field "hole". Known: `gap`, `overlap`.' },
   ])
   const missing = await refused('/v1/alarms/actions', {})
@@ -53,10 +53,10 @@ it('says which field is wrong, by its path, and what would be right', async () =
 })
 
 it.each<[object | string, string]>([
-  [{}, 'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`. This has none.'],
+  [{}, 'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This has none.'],
   [
     { delay: '1h', cron_expr: '@daily' },
-    'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`. This has `delay` and `cron_expr`.',
+    'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This has `delay` and `cron_expr`.',
   ],
   [
     { delay: '1h', target: undefined },
@@ -93,7 +93,7 @@ it.each<[object | string, string]>([
   ],
   [
     { delay: '1h', target: { webhok: 'https://a.example' } },
-    'Unknown kind of target (webhok). Known: inbox, default, handler, event, webhook.',
+    'Unknown kind of target (webhok). Did you mean webhook? Known: inbox, default, handler, event, webhook.',
   ],
   [
     { delay: '1h', target: { webhook: 'a.example' } },

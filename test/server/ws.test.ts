@@ -63,7 +63,7 @@ it('performs every REST operation by its name, with the same checks and messages
     [{ target: EVENT }, 'set', '/v1/alarms'],
     [{ delay: '1h', target: EVENT, florp: 1 }, 'set', '/v1/alarms'],
     [{ fire_at: 'florp', target: EVENT }, 'set', '/v1/alarms'],
-    [{ items: [] }, 'setMany', '/v1/alarms/batch'],
+    [{ items: [{}] }, 'setMany', '/v1/alarms/batch'],
   ] as const) {
     const { error } = await ws.call(name, body)
     const rest = (await call('POST', path, body, headers)).json

@@ -15,7 +15,7 @@ test('counts UTF-8 bytes as an encoder does', () => {
 
 describe('text', () => {
   test.each([
-    ['a number', 7, /must be a string, not number/],
+    ['a number', 7, /must be a string, not a number/],
     ['nothing', undefined, /must be a string, not undefined/],
     ['a NUL', 'a\0b', /NUL/],
     ['the first half of a surrogate pair', '\ud83d', /surrogate/],

@@ -1,6 +1,6 @@
-import { display, inField, WakefulError } from '../../error.ts'
+import { assertMembers, display, inField, typeName, WakefulError } from '../../error.ts'
 import { jsonText } from '../../json/index.ts'
-import { parseDuration } from '../../time/durations/index.ts'
+import { assertDurationText, parseDuration } from '../../time/durations/index.ts'
 import {
   ALARM_FIELDS,
   type Backoff,
@@ -34,6 +34,7 @@ export const DEFAULTS: AlarmDefaults = {
 const DURATION_MS_MAX = 36_500 * 86_400_000
 const BACKOFF_BASE_MS_MAX = 86_400_000
 const BACKOFF_CAP_MS_MAX = 31 * 86_400_000
+const BACKOFF_NAMES = ['baseMs', 'capMs'] satisfies (keyof Backoff)[]
 
 /** The names of the options an alarm has. */
 export const ALARM_OPTIONS = Object.fromEntries(
@@ -46,7 +47,7 @@ export const ALARM_OPTIONS = Object.fromEntries(
 export interface FieldContext {
   readonly limits: Limits
   readonly defaults: AlarmDefaults
-  readonly target: (spec: TargetSpec) => Target
+  readonly target: (spec: TargetSpec, field?: string) => Target
 }
 
 /** The part of the record that options can write. */
@@ -92,7 +93,7 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     case 'payload':
       return payloadText(value, limits)
     case 'target':
-      return target(value as TargetSpec)
+      return target(value as TargetSpec, name)
     case 'backoff':
       return backoffOf(value, defaults)
     default:
@@ -101,9 +102,8 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
 }
 
 function textOf(name: string, value: unknown, field: Field, limits: Limits): string {
-  const text = assertText(name, value, limits[field.limit ?? 'nameBytesMax'])
-  if (text === '' && field.nonEmpty) throw new WakefulError('field.empty', {}, { field: name })
-  return text
+  const bytesMax = limits[field.limit ?? 'nameBytesMax']
+  return field.nonEmpty ? assertName(name, value, bytesMax) : assertText(name, value, bytesMax)
 }
 
 /** Refuses what is not one of a few texts. */
@@ -120,16 +120,11 @@ export function assertInteger(field: string, value: unknown, min: number, max: n
 }
 
 function durationOf(name: string, value: unknown): number {
-  if (typeof value !== 'string')
-    throw new WakefulError(
-      'field.invalid',
-      { expected: "a duration such as '30s' or 'PT5M'", value: display(value) },
-      { field: name },
-    )
-  const ms = inField(name, () => parseDuration(value))
+  const text = assertDurationText(name, value)
+  const ms = inField(name, () => parseDuration(text))
   if (ms <= 0) throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: name })
   if (ms > DURATION_MS_MAX)
-    throw new WakefulError('field.invalid', { expected: 'at most 36500d', value }, { field: name })
+    throw new WakefulError('field.invalid', { expected: 'at most 36500d', value: text }, { field: name })
   return ms
 }
 
@@ -150,8 +145,9 @@ function traceparentOf(value: unknown): string {
 
 /** An omitted cap is raised to a base above the default cap. */
 function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
-  if (typeof value !== 'object' || value === null)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new WakefulError('backoff.shape', {}, { field: 'backoff' })
+  assertMembers('backoff', value, BACKOFF_NAMES)
   const input = value as Partial<Backoff>
   const baseMs = assertInteger(
     'backoff.baseMs',
@@ -161,6 +157,23 @@ function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
   )
   const capMs = input.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
   return { baseMs, capMs: assertInteger('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
+}
+
+/** The bounds of a backoff over the network. Fast retries would keep a shared server busy; the library allows 0. */
+export const SHARED_BACKOFF = {
+  baseMs: { minimum: 100, maximum: BACKOFF_BASE_MS_MAX },
+  capMs: { minimum: 100, maximum: BACKOFF_CAP_MS_MAX },
+}
+
+/** Refuses numbers that users may set in their own process, but not on a server that they share. */
+export function assertShared({ maxFailures, backoff }: SetOptions): void {
+  const { min, networkMax } = ALARM_FIELDS.maxFailures
+  assertWithin('maxFailures', maxFailures, { minimum: min, maximum: networkMax })
+  for (const name of BACKOFF_NAMES) assertWithin(`backoff.${name}`, backoff?.[name], SHARED_BACKOFF[name])
+}
+
+function assertWithin(field: string, value: unknown, bounds: { minimum: number; maximum: number }): void {
+  if (value !== undefined && value !== null) assertInteger(field, value, bounds.minimum, bounds.maximum)
 }
 
 /** The JSON text of a payload; null if omitted. */
@@ -196,12 +209,19 @@ export function isWellFormed(text: string): boolean {
 /** Refuses text that is too long, or that a store could not return unchanged. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
   if (typeof value !== 'string')
-    throw new WakefulError('field.invalid', { expected: 'a string', value: typeof value }, { field })
+    throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field })
   const bytes = utf8Length(value)
   if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
   if (!hasNoNul(value)) throw new WakefulError('field.nul_character', {}, { field })
   if (!isWellFormed(value)) throw new WakefulError('field.lone_surrogate', {}, { field })
   return value
+}
+
+/** Refuses text that cannot be a name, because it is empty. */
+export function assertName(field: string, value: unknown, bytesMax: number): string {
+  const name = assertText(field, value, bytesMax)
+  if (name === '') throw new WakefulError('field.empty', {}, { field })
+  return name
 }
 
 /** The text's length in UTF-8 without encoding it. */

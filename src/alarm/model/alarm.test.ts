@@ -76,7 +76,7 @@ describe('bad input', () => {
     ['a negative backoff', { backoff: { baseMs: -1 } }, /backoff\.baseMs/],
     ['a cap below the base', { backoff: { baseMs: 10, capMs: 5 } }, /backoff\.capMs/],
     ['a timeout of nothing', { timeout: '0s' }, /`timeout` must be greater than zero/],
-    ['a timeout as a number', { timeout: 30 }, /`timeout` must be a duration/],
+    ['a timeout as a number', { timeout: 30 }, /`timeout` must be a string with a unit, such as "30s"/],
     ['an unknown ack', { ack: 'maybe' }, /`ack` must be one of delivery, report, not "maybe"/],
     ['an unknown overlap', { overlap: 'drop' }, /`overlap` must be one of/],
     ['a cyclic payload', { payload: cycle() }, /cannot be written as JSON/],

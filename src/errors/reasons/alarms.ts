@@ -34,8 +34,11 @@ export const ALARM_REASONS = {
     "invalid_request: The alarm has no target. Set {field} to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
   'target.malformed':
     'invalid_request: A target must be the name of a handler or an object that names its kind, not {value}.',
-  'target.unknown_kind': 'invalid_request: Unknown kind of target ({value}). Known: {kinds}.',
-  'target.unknown_field': 'invalid_request: {target} has no field {names}. Known: {known}.',
+  'target.unknown_kind': reason<{ value: string; kinds: readonly string[]; near: string | null }>(
+    'invalid_request',
+    ({ value, kinds, near }) =>
+      `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
+  ),
   'target.form': 'invalid_request: Write the {target} target as {form}.',
   'target.not_as_default':
     "invalid_request: A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",

@@ -32,18 +32,6 @@ export const CORE_REASONS = {
     ({ min, inclusive }, words) =>
       `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min === 0 ? 'zero' : min}.`,
   ),
-  'field.too_large': reason<{ max: number; inclusive: boolean }>(
-    'invalid_request',
-    ({ max, inclusive }, words) => `${words.it} must be ${inclusive ? 'at most' : 'less than'} ${max}.`,
-  ),
-  'field.too_few': reason<{ min: number; unit: string }>(
-    'invalid_request',
-    ({ min, unit }, words) => `${words.it} must have at least ${counted(min, unit)}.`,
-  ),
-  'field.too_many': reason<{ max: number; unit: string }>(
-    'invalid_request',
-    ({ max, unit }, words) => `${words.it} must have at most ${counted(max, unit)}.`,
-  ),
   'field.empty': 'invalid_request: {field} is empty. Set a value, or leave it out.',
   'field.too_long': 'invalid_request: {field} is {bytes} bytes long. At most {max} are allowed.',
   'field.nul_character': 'invalid_request: {field} contains a NUL character, which cannot be stored.',
@@ -52,12 +40,16 @@ export const CORE_REASONS = {
   'field.without_unit':
     'invalid_request: {field} must be a string with a unit, such as "{example}" for seconds, not a number.',
   'field.immutable': 'invalid_request: {field} cannot be edited. Set another alarm instead.',
-  'field.both': 'invalid_request: {field} and {other} exclude each other. Use one of them.',
   'field.needs': 'invalid_request: {field} needs {other}. Set both.',
   'field.misplaced': reason<{ call: string; name: string }>(
     'invalid_request',
     ({ call, name }, words) =>
       `${words.it} belongs inside the first argument of ${call}: { at: 'every day at 9am', ${name}: … }.`,
+  ),
+  'when.kinds': reason<{ fields: readonly string[]; others: readonly string[] }>(
+    'invalid_request',
+    ({ fields, others }, words) =>
+      `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
   ),
   'options.not_object': 'invalid_request: {call} takes its options as an object, not {value}.',
   'argument.not_list': 'invalid_request: {call} takes a list of {of}, not {value}.',
@@ -134,7 +126,3 @@ export const CORE_REASONS = {
   'json.lone_surrogate': 'invalid_request: The {what} contains half of a surrogate pair.',
   'json.unwritable': 'invalid_request: The {what} cannot be written as JSON: {detail}.',
 } as const satisfies Definitions
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
-}

@@ -45,16 +45,11 @@ export const TIME_REASONS = {
     (_, words) =>
       `The days off are those of the old rule. ${words.interface === 'cli' ? '--exclude none' : `\`exclude: []\``} drops them.`,
   ),
-  'when.kinds': reason<{ fields: readonly string[]; others: readonly string[] }>(
-    'invalid_request',
-    ({ fields, others }, words) =>
-      `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
-  ),
   'when.recurring_only': 'invalid_request: {field} belongs to recurring rules. This {other} fires once.',
   'when.misfire_all_once':
     'invalid_request: <misfire=all> belongs to recurring rules. This {other} fires once.',
   'when.said_twice': 'invalid_request: {text} sets its {option}, and so does {field}. Use one of them.',
-  'when.misfire_within': "invalid_request: <misfire.within> '0s' would fire none. Use <misfire=skip>.",
+  'when.misfire_within': "invalid_request: <misfire.all.within> '0s' would fire none. Use <misfire=skip>.",
   'since.malformed': `invalid_time: <since> {text} is not a time. ${SINCE_FORMS}`,
   'since.recurs': `invalid_time: <since> {text} recurs, and names no moment. ${SINCE_FORMS}`,
   'since.future': `invalid_time: <since> {text} is {instant}, which is still to come. ${SINCE_FORMS}`,

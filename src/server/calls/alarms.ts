@@ -69,7 +69,6 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     edit: async ({ params, body }, context) => {
       const fields = editOf(body)
-      if (Object.keys(fields).length === 0) throw new WakefulError('alarm.nothing_to_edit', {})
       const { when: _, ...options } = fields
       const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
       return alarmReply(
@@ -162,8 +161,10 @@ function occurrence(occurrenceId: string | undefined): { occurrenceId?: string }
   return occurrenceId === undefined ? {} : { occurrenceId }
 }
 
-function instantOf(field: string, text: string): Date {
-  const date = new Date(text)
-  if (/^\d{4}-/.test(text) && Number.isFinite(date.getTime())) return date
+function instantOf(field: string, text: unknown): Date {
+  if (typeof text === 'number')
+    throw new WakefulError('instant.bare_number', { value: String(text) }, { field })
+  const date = new Date(String(text))
+  if (/^\d{4}-/.test(String(text)) && Number.isFinite(date.getTime())) return date
   throw new WakefulError('instant.malformed', { text: display(text) }, { field })
 }

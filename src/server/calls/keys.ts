@@ -1,6 +1,6 @@
 import { type OperationName, wireText, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Clock, parseDuration } from '../../time/index.ts'
+import { type Clock, durationOf } from '../../time/index.ts'
 import {
   ALL_TENANTS,
   type Caller,
@@ -33,7 +33,7 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
       const wanted = { tenant, owner: owner ?? ownerOf(caller) }
       if (!mayManage(caller, wanted)) throw new WakefulError('access.keys_of_others', {})
       if (!includes(caller.rights, rights)) throw new WakefulError('access.rights_not_grantable', { rights })
-      const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
+      const expiresAt = expires_in === undefined ? null : clock.now() + durationOf('expiresIn', expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
       await audit(caller, 'key_created', { key: made.view.id, ...wanted, rights })
       return { status: 201, json: withFields(wireText(made.view), { key: made.key }) }
@@ -47,7 +47,7 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
 
     rotateKey: async ({ params, body }, { caller }) => {
       const { tenant } = await own(caller, params.id)
-      const graceMs = body.grace === undefined ? 0 : parseDuration(body.grace)
+      const graceMs = body.grace === undefined ? 0 : durationOf('grace', body.grace)
       const made = await keys.rotate(params.id, tenant, graceMs)
       await audit(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs })
       return ok(withFields(wireText(made.view), { key: made.key }))

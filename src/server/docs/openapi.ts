@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Operation, operations } from '../../contracts/index.ts'
+import { BYTES_MAX, type Operation, operations } from '../../contracts/index.ts'
 import type { ErrorCode } from '../../error.ts'
 import { STATUS_OF } from '../http/index.ts'
 
@@ -138,13 +138,20 @@ function schemaOf(schema: z.ZodType, schemas: Json, io: 'input' | 'output'): Jso
     ...json
   } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
   const text = (value: unknown) =>
-    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'), limitInWords) as Json
   for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] = named(text(definition))
   const id = schema.meta()?.id
   if (typeof id !== 'string') return text(json)
   // One that is met on its own stands among the definitions already, and `json` merely points there.
   if (json.$ref === undefined) schemas[id] = named(text(json))
   return { $ref: `#/components/schemas/${id}` }
+}
+
+/** Adds the limit of a text to its description. */
+function limitInWords(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !(BYTES_MAX in value)) return value
+  const { [BYTES_MAX]: max, description, ...schema } = value as Json
+  return { ...schema, description: `${description} At most ${max} bytes of UTF-8.` }
 }
 
 /** In OpenAPI a schema is named by its place. */

@@ -22,4 +22,4 @@ export {
   traceOf,
   withIdempotencyKey,
 } from './request.ts'
-export { unknownField } from './wrong-fields.ts'
+export { unknownName } from './wrong-fields.ts'

@@ -5,8 +5,9 @@ import type { z } from 'zod'
 import { isTraceparent } from '../../alarm/index.ts'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
+import { unknownWireField } from '../../errors/index.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
-import { unknownField, wrongFields } from './wrong-fields.ts'
+import { wrongFields } from './wrong-fields.ts'
 
 /** What reads a request's headers. */
 export type HeaderReader = Pick<Headers, 'get'>
@@ -194,6 +195,6 @@ export function checked(schema: z.ZodObject, input: unknown): unknown {
 /** Zod drops the name `__proto__` silently where any name is allowed; refused, so that nothing is dropped unnoticed. */
 export function assertPlainNames(input: unknown): void {
   if (typeof input !== 'object' || input === null) return
-  if (Object.hasOwn(input, '__proto__')) throw unknownField('__proto__', [])
+  if (Object.hasOwn(input, '__proto__')) throw unknownWireField('__proto__', [])
   for (const each of Object.values(input)) assertPlainNames(each)
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { expectation } from '../../contracts/index.ts'
-import { display, unknownField as unknownLibraryField, WakefulError } from '../../error.ts'
-import { libraryField, type Params, type ParamsOf, type ReasonId } from '../../errors/index.ts'
+import { editBodies } from '../../contracts/index.ts'
+import { display, typeName, WakefulError } from '../../error.ts'
+import { libraryField, unknownWireField } from '../../errors/index.ts'
 
 const ISSUES_MAX = 10
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** What a contract's own check attaches to its issue: `refine(check, { params })`. */
+/** What the contract attaches to the issue of a check that it shares with the library. */
 interface OwnIssue {
-  readonly reason?: ReasonId
+  readonly error?: WakefulError
 }
 
 /** What zod found wrong with the input, as one error or several. */
@@ -25,108 +25,58 @@ function errorsOf(issue: Issue, schema: z.ZodObject, input: unknown): WakefulErr
   const { path } = issue
   const field = path.length === 0 ? undefined : libraryField(pathText(path))
   if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys(shapeOf(schemaAt(schema, path)))
+    const inside = schemaAt(schema, path)
+    const known = Object.keys(shapeOf(inside))
     const keys = issue.keys.slice(0, ISSUES_MAX)
     // Several have the list of known names once, after the last.
-    return keys.map((key, at) => unknownField(key, known, field, at === keys.length - 1))
+    return keys.map((key, at) => unknownName(inside, key, known, field, at === keys.length - 1))
   }
   const value = valueAt(input, path)
   const at = schemaAt(schema, path)
   if (path.length > 0 && value === undefined)
     return [new WakefulError('field.required', { expected: requiredAs(at, issue) }, { field })]
-  return [wrongValue(issue, value, at, field)]
+  return [wrongValue(issue, value, field)]
 }
 
-/** An unknown field, by the names of the wire. */
-export function unknownField(
-  key: string,
+/** A name that the call does not take: one that only a new alarm has, or one that nobody knows. */
+export function unknownName(
+  body: z.core.$ZodType | null | undefined,
+  name: string,
   known: readonly string[],
   field?: string,
   isListed = true,
 ): WakefulError {
-  const { other, ...params } = unknownLibraryField(key, known).params as ParamsOf<'field.unknown'>
-  return new WakefulError(
-    'field.unknown',
-    {
-      ...params,
-      fields: isListed ? known.map(libraryField) : [],
-      other: other === null ? null : libraryField(other),
-    },
-    { field },
-  )
+  const { immutable } = (body instanceof z.ZodType && editBodies.get(body)) || { immutable: [] }
+  return immutable.includes(name)
+    ? new WakefulError('field.immutable', {}, { field: libraryField(name) })
+    : unknownWireField(name, known, field, isListed)
 }
 
-function wrongValue(
-  issue: Issue,
-  value: unknown,
-  schema: z.core.$ZodType | null,
-  field: string | undefined,
-): WakefulError {
+function wrongValue(issue: Issue, value: unknown, field: string | undefined): WakefulError {
   const at = { field }
   switch (issue.code) {
     case 'invalid_type':
-      return wrongType(value, [issue.expected], schema, field)
+      return wrongType(value, [issue.expected], field)
     case 'invalid_union':
-      return wrongType(value, issue.errors.flat().flatMap(expectedOf), schema, field)
+      return wrongType(value, issue.errors.flat().flatMap(expectedOf), field)
     case 'invalid_value':
       return new WakefulError(
         'field.not_one_of',
         { allowed: issue.values.map(String), value: display(value) },
         at,
       )
-    case 'too_small': {
-      const [min, inclusive] = [Number(issue.minimum), issue.inclusive === true]
-      const unit = UNITS[issue.origin]
-      if (unit === undefined) return new WakefulError('field.too_small', { min, inclusive }, at)
-      if (value === '') return new WakefulError('field.empty', {}, at)
-      return new WakefulError('field.too_few', { min, unit }, at)
-    }
-    case 'too_big': {
-      const [max, inclusive] = [Number(issue.maximum), issue.inclusive === true]
-      const unit = UNITS[issue.origin]
-      if (unit === undefined) return new WakefulError('field.too_large', { max, inclusive }, at)
-      return new WakefulError('field.too_many', { max, unit }, at)
-    }
     case 'custom': {
-      const { reason } = (issue.params ?? {}) as OwnIssue
-      if (reason !== undefined) return WakefulError.from({ ...NO_PARAMS, reason, field })
+      const { error } = (issue.params ?? {}) as OwnIssue
+      if (error !== undefined) return error.with(at)
       break
     }
     case 'invalid_format':
       return new WakefulError('field.malformed', { expected: `a valid ${issue.format}` }, at)
-    case 'not_multiple_of':
-      return new WakefulError('field.malformed', { expected: `a multiple of ${issue.divisor}` }, at)
   }
   return new WakefulError('field.invalid', { expected: 'valid', value: display(value) }, at)
 }
 
-const NO_PARAMS: { code: 'invalid_request'; params: Params; message: string } = {
-  code: 'invalid_request',
-  params: {},
-  message: '',
-}
-
-/** What is counted where a value is too small or too big; numbers are compared themselves. */
-const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item', set: 'item' }
-
-function wrongType(
-  value: unknown,
-  expected: readonly string[],
-  schema: z.core.$ZodType | null,
-  field: string | undefined,
-): WakefulError {
-  // Programs and models write 300 for five minutes.
-  const kind = typeof value === 'number' && schema !== null ? expectation.get(schema)?.kind : undefined
-  if (kind === 'duration') {
-    const seconds = Number.isSafeInteger(value) && Number(value) >= 0 ? value : 90
-    return new WakefulError('field.without_unit', { example: `${seconds}s` }, { field })
-  }
-  if (kind === 'instant')
-    return new WakefulError(
-      'instant.bare_number',
-      { value: display(value) },
-      { field, code: 'invalid_request' },
-    )
+function wrongType(value: unknown, expected: readonly string[], field: string | undefined): WakefulError {
   const words = [...new Set(expected.map((type) => TYPES[type] ?? type))]
   return new WakefulError(
     'field.invalid',
@@ -148,12 +98,6 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   null: 'null',
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return 'null'
-  if (Number.isNaN(value)) return 'NaN'
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** What a required field is: in the words of the reference, else by its type. */

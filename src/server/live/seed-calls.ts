@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { wireJson } from '../../alarm/index.ts'
-import { plain, wireText } from '../../contracts/index.ts'
+import { judged, whole, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
-import { HISTORY_STATUSES, pendingItem } from '../../seeds/index.ts'
+import { type HistoryStatus, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
 
 const LIST_MAX = 500
+const max = whole(1, LIST_MAX, '').optional()
+const cursor = judged({}).optional()
 
 interface SeedCall {
   readonly args: z.ZodObject
@@ -27,17 +29,12 @@ function call<S extends z.ZodObject>(
   return { args, work: work as SeedCall['work'] }
 }
 
-const limit = z.int().min(1).max(LIST_MAX).optional()
-const cursor = plain().min(1).max(200).optional()
-/** Seconds since 1970, as in the seed, or what REST accepts. */
-const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
-
 /** Seed 001's calls, with its arguments and shapes. An alarm in them looks as it does over REST. */
 export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
-  list: call(z.strictObject({ limit }), async ({ limit: max = LIST_MAX }, { alarms }) => {
-    const due = await pendingOf(alarms, { status: 'active', order: 'due' }, max)
+  list: call(z.strictObject({ limit: max }), async ({ limit = LIST_MAX }, { alarms }) => {
+    const due = await pendingOf(alarms, { status: 'active', order: 'due' }, limit)
     // Paused alarms are pending too, but not in the order of due times: they come last.
-    const paused = await pendingOf(alarms, { status: 'paused' }, max - due.length)
+    const paused = await pendingOf(alarms, { status: 'paused' }, limit - due.length)
     return { json: JSON.stringify([...due, ...paused]) }
   }),
 
@@ -47,26 +44,27 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
 
   history: call(
     z.strictObject({
-      status: z.enum(HISTORY_STATUSES).optional(),
-      target: plain().max(4_096).optional(),
-      process: plain().max(4_096).optional(),
-      since,
-      limit,
+      status: judged<HistoryStatus>({}).optional(),
+      target: judged({}).optional(),
+      process: judged({}).optional(),
+      since: judged<string | number>({}).optional(),
+      limit: max,
       cursor,
     }),
     async ({ since: from, ...filter }, { alarms }) => {
-      const since = from === undefined ? {} : { since: String(from) }
-      return listed(await alarms.historyPage({ ...defined(filter), ...since }))
+      // A number is seconds since 1970, as in the seed.
+      const since = typeof from === 'number' ? String(from) : from
+      return listed(await alarms.historyPage(defined({ ...filter, since })))
     },
   ),
 
   stats: call(z.strictObject({}), async (_args, { alarms }) => ({ json: wireText(await alarms.stats()) })),
 
-  failed: call(z.strictObject({ limit, cursor }), async (args, { alarms }) =>
+  failed: call(z.strictObject({ limit: max, cursor }), async (args, { alarms }) =>
     listed(await alarms.failedPage(defined(args))),
   ),
 
-  get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
+  get: call(z.strictObject({ id: judged({}) }), async ({ id }, { alarms }) => {
     const json = await alarms.wire(id)
     if (json === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(id) })
     return { json }

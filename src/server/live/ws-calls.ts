@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { type Operation, type OperationName, operations, subscribeArgs } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { libraryField } from '../../errors/index.ts'
+import { unknownWireField } from '../../errors/index.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
 import type { CallContext, Reply } from '../calls/index.ts'
-import { checked, problemOf, unknownField } from '../http/index.ts'
+import { checked, problemOf, unknownName } from '../http/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { type EventFeedOptions, parseTypes } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
@@ -119,7 +119,8 @@ async function subscribe(args: Args, _caller: Caller, context: WsContext): Promi
 
 async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {
   const { subscription, ...rest } = args
-  assertKnown(Object.keys(rest), ['subscription'])
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw unknownWireField(unknown, ['subscription'])
   if (typeof subscription !== 'string')
     throw new WakefulError(
       'field.malformed',
@@ -133,7 +134,9 @@ async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Pro
 function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   const shapes = [params?.shape ?? {}, query?.shape ?? {}, body?.shape ?? {}]
   const own = ifMatch === true ? ['if_match'] : []
-  assertKnown(Object.keys(args), [...shapes.flatMap((shape) => Object.keys(shape)), ...own])
+  const known = [...shapes.flatMap((shape) => Object.keys(shape)), ...own]
+  const unknown = Object.keys(args).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw unknownName(body, unknown, known)
   const [inParams, inQuery, inBody] = shapes.map((shape) =>
     Object.fromEntries(Object.entries(args).filter(([name]) => Object.hasOwn(shape, name))),
   )
@@ -148,14 +151,7 @@ function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
 /** In a query every value is a string. Over the WebSocket a number may also be a number. */
 function asTexts(query: Args): Args {
   return Object.fromEntries(
-    Object.entries(query).map(([field, value]) => {
-      if (typeof value === 'string' || typeof value === 'number') return [field, String(value)]
-      throw new WakefulError(
-        'field.malformed',
-        { expected: 'a string or a number' },
-        { field: libraryField(field) },
-      )
-    }),
+    Object.entries(query).map(([field, value]) => [field, typeof value === 'number' ? String(value) : value]),
   )
 }
 
@@ -166,9 +162,4 @@ function seenOf(value: unknown): string {
     { expected: 'the `updated_at` you read, as a string' },
     { field: 'ifMatch' },
   )
-}
-
-function assertKnown(names: readonly string[], known: readonly string[]): void {
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw unknownField(unknown, known)
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { WakefulError } from '../../error.ts'
+import { unknownWireField } from '../../errors/index.ts'
 import { type Caller, isOwnOrigin } from '../auth/index.ts'
 import {
   duplicateHeader,
@@ -10,7 +11,6 @@ import {
   problemOf,
   problemResponse,
   retryAfter,
-  unknownField,
 } from '../http/index.ts'
 import { ByteBudget, type SendBuffer } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
@@ -97,7 +97,7 @@ function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   const { ticket, ...rest } = Object.fromEntries(new URLSearchParams(query)) as { ticket?: string }
   const [unknown] = Object.keys(rest)
   if (unknown === undefined) return ticket
-  throw unknownField(unknown, ['ticket'])
+  throw unknownWireField(unknown, ['ticket'])
 }
 
 /** A browser lets every page connect and sends the page's origin: only this server's pages and the allowed ones may. Other clients send none. */

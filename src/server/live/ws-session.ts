@@ -1,9 +1,10 @@
 import type { WebSocket } from 'ws'
 import { eventWire, WS_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
+import { unknownWireField } from '../../errors/index.ts'
 import { readJson } from '../../json/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { problemOf, unknownField } from '../http/index.ts'
+import { problemOf } from '../http/index.ts'
 import { type ByteBudget, RateLimiter, SendBuffer } from '../limits/index.ts'
 import { type EventFeed, type EventFeedOptions, openFeed } from './event-feed.ts'
 import type { LiveParts } from './live.ts'
@@ -278,7 +279,7 @@ function idOf(value: unknown): string | number | null {
 function messageOf(value: unknown, id: string | number | null): Message {
   if (!isObject(value)) throw new WakefulError('request.message_shape', {})
   const unknown = Object.keys(value).find((name) => !['id', 'call', 'args'].includes(name))
-  if (unknown !== undefined) throw unknownField(unknown, ['id', 'call', 'args'])
+  if (unknown !== undefined) throw unknownWireField(unknown, ['id', 'call', 'args'])
   if (id === null) throw invalid('id', 'a whole number, or a string of at most 200 characters')
   const { call, args = {} } = value
   if (typeof call !== 'string') throw invalid('call', 'the name of a call, as a string')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operations } from '../../contracts/index.ts'
+import { editing, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type AlarmWire, alarmLine, alarmText, nowText, statusText, wallTime } from './alarm-text.ts'
 import {
@@ -125,7 +125,7 @@ const reschedule = tool({
   description:
     'Move an alarm to another time, or change its fields (message, payload, target, …). Fields you leave out keep their values. Write the new time as in `set` ("in 1 hour", `delay`, `fire_at`, `cron_expr`, …): the alarm then starts over from there, with the same id. Use it instead of cancelling and setting again.',
   operation: 'edit',
-  input: z.strictObject({ ...WHICH, ...SEEN, ...operations.edit.body.shape }),
+  input: editing(z.strictObject({ ...WHICH, ...SEEN, ...operations.edit.body.shape })),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   run: async ({ id, key, updated_at, ...body }, work) => {
     const params = { id: await idOf({ id, key }, work) }

@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { DEFAULT_ZONE_TEXT } from '../../contracts/index.ts'
+import { BYTES_MAX, DEFAULT_ZONE_TEXT } from '../../contracts/index.ts'
 import { parseExact, type Wakeful } from '../../library/index.ts'
 import { alarmCalls, inboxCalls, readCalls } from '../calls/index.ts'
 import { checked, problemOf } from '../http/index.ts'
@@ -136,7 +136,7 @@ function inlined(value: unknown, definitions: Readonly<Record<string, Json>>): u
 
 /** Lengths, and bounds that every safe integer keeps. They are left out, because models read the whole list of tools and do not need them. */
 function isBound(key: string, field: unknown): boolean {
-  if (key === 'minLength' || key === 'maxLength') return typeof field === 'number'
+  if (key === 'minLength' || key === BYTES_MAX) return typeof field === 'number'
   return (key === 'minimum' || key === 'maximum') && Math.abs(Number(field)) === Number.MAX_SAFE_INTEGER
 }
 

@@ -44,7 +44,7 @@ export async function addsOne(alarms: Alarms, wanted: QuotaRequest): Promise<boo
   if (!mayAdd(wanted)) return false
   if (wanted.does !== 'set') return isActive(await alarms.get(wanted.id)) === false
   const { key } = wanted.options
-  return key === undefined || isActive(await alarms.getByKey(key)) !== true
+  return typeof key !== 'string' || isActive(await alarms.getByKey(key)) !== true
 }
 
 function isActive(alarm: AlarmView | null): boolean | null {
@@ -83,13 +83,15 @@ function naming(wanted: QuotaRequest, judge: () => void): void {
   else judge()
 }
 
-function sizeOf({ payload, message = '', target, onFailure }: SetOptions): number {
-  return jsonBytes(payload) + utf8Length(message) + targetBytes(target) + targetBytes(onFailure)
+/** What has the wrong type has no size: the call itself refuses it. */
+function sizeOf({ payload, message, target, onFailure }: SetOptions): number {
+  const messageBytes = typeof message === 'string' ? utf8Length(message) : 0
+  return jsonBytes(payload) + messageBytes + targetBytes(target) + targetBytes(onFailure)
 }
 
 /** The bytes of a target besides the name of its kind. The name of a handler is short. */
 function targetBytes(target: TargetSpec | undefined): number {
-  if (target === undefined || typeof target === 'string') return 0
+  if (typeof target !== 'object' || target === null) return 0
   const values = Object.values(target).filter((value) => value !== true)
   return values.reduce<number>((sum, value) => sum + jsonBytes(value), 0)
 }

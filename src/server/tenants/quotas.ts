@@ -2,7 +2,7 @@ import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type CachedDocument, CachedDocuments, type Operator } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
-import { type Clock, parseDuration } from '../../time/index.ts'
+import { type Clock, durationOf } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { type Rate, RateLimiter } from '../limits/index.ts'
 import { ActiveAlarmCount } from './active-alarm-count.ts'
@@ -91,7 +91,10 @@ function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
 
 /** Rejects quotas that no alarm could keep, and invalid durations. */
 export function checkedQuotas(quotas: Quotas): Quotas {
-  if (quotas.min_interval !== undefined && parseDuration(quotas.min_interval) <= 0)
+  const { sets_per_second: perSecond } = quotas
+  if (perSecond !== undefined && perSecond <= 0)
+    throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: 'setsPerSecond' })
+  if (quotas.min_interval !== undefined && durationOf('minInterval', quotas.min_interval) <= 0)
     throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: 'minInterval' })
   return quotas
 }
@@ -193,7 +196,7 @@ export class QuotaGuard {
     const isRepeat = await Promise.all(
       wanted.map((each) => {
         const key = each.does === 'set' ? each.options.idempotencyKey : undefined
-        return key !== undefined && this.#store.isKnown({ tenant, owner }, key)
+        return typeof key === 'string' && this.#store.isKnown({ tenant, owner }, key)
       }),
     )
     return wanted.filter((_, at) => !isRepeat[at])

@@ -66,7 +66,7 @@ describe('readExclude', () => {
     [{ weekend: true, move: 'next', offset: 251 }, /from -250 to 250/],
     [{ weekend: true, move: 'next', offset: 0.5 }, /whole number/],
     [{ move: 'next' }, /move needs days off/],
-    [{ holidays: 'us' }, /'holidays' is unknown/],
+    [{ holidays: 'us' }, /`exclude`: Unknown option "holidays"/],
     [Array.from({ length: 21 }, (_, index) => `c${index}`), /at most 20/],
   ])('refuses %j', (input, message) => {
     expect(() => readExclude(input)).toThrow(message)

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { assertMembers, WakefulError } from '../../error.ts'
 import {
   type Check,
   listOf,
@@ -66,8 +66,7 @@ export function readExclude(input: unknown): Exclusion | undefined {
     return exclusionOf(readCalendars(calendars), weekdays, {})
   }
   if (typeof listed !== 'object' || listed === null) throw malformedError(input)
-  const unknown = Object.keys(listed).find((name) => !Object.hasOwn(FIELDS, name))
-  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown`)
+  assertMembers('exclude', listed, Object.keys(FIELDS))
   const { calendars, weekend, move, offset } = listed as Record<string, unknown>
   return exclusionOf(readCalendars(calendars), readWeekdays(weekend), readMove(move, offset))
 }

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../errors/core.ts'
+import { typeName, WakefulError } from '../../errors/core.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 
 /** A day of 24 hours, in milliseconds. */
@@ -35,6 +35,20 @@ export function parseDuration(text: string): number {
   if (ms === null) throw refusal(text)
   if (ms <= DURATION_MAX_MS) return ms
   throw new WakefulError('duration.too_long', { text: quote(text) })
+}
+
+/** Refuses a duration that is not a text. Programs and models write 300 for five minutes: the error shows the unit. */
+export function assertDurationText(field: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'number')
+    throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field })
+  const seconds = Number.isSafeInteger(value) && value >= 0 ? value : 90
+  throw new WakefulError('field.without_unit', { example: `${seconds}s` }, { field })
+}
+
+/** The milliseconds of a field that is a duration. */
+export function durationOf(field: string, value: unknown): number {
+  return parseDuration(assertDurationText(field, value))
 }
 
 /** Whether the text is a duration. */
@@ -139,4 +153,33 @@ function refusal(text: string): WakefulError {
   }
   const calendar = /\d ?(?:mo|mos|months?|y|yrs?|years?)\b/i.test(trimmed) || /^P[\d.,]*\d[YM]/i.test(trimmed)
   return new WakefulError(calendar ? 'duration.calendar_unit' : 'duration.malformed', { text: quote(text) })
+}
+
+/** The earliest instant that Wakeful accepts: 1970-01-01T00:00:00.000Z. */
+export const INSTANT_MIN = 0
+
+/** The latest instant that Wakeful accepts: 9999-12-31T23:59:59.999Z. */
+export const INSTANT_MAX = 253_402_300_799_999
+
+/** Returns the instant if it is in the years 1970 to 9999, and refuses it otherwise. */
+export function assertInstant(ms: number, input: unknown): number {
+  // Adding zero turns -0, which rounding up can give, into 0: JSON does not preserve the sign.
+  if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
+  throw new WakefulError('instant.out_of_range', { text: quote(input) })
+}
+
+/** The instant of a number of seconds since 1970. */
+export function instantOfUnix(unix: unknown): number {
+  if (typeof unix !== 'number' || !Number.isFinite(unix)) {
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'a number of seconds', value: quote(unix) },
+      { field: 'unix', code: 'invalid_time' },
+    )
+  }
+  if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
+    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
+  }
+  // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
+  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
 }

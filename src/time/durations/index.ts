@@ -3,3 +3,4 @@
 export * from './backoff.ts'
 export * from './duration.ts'
 export * from './every-step.ts'
+export * from './when-names.ts'

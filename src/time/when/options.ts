@@ -1,5 +1,5 @@
-import { WakefulError } from '../../error.ts'
-import { formatDuration, parseDuration } from '../durations/index.ts'
+import { assertMembers, WakefulError } from '../../error.ts'
+import { durationOf, formatDuration } from '../durations/index.ts'
 import { JITTER_MS_MAX, type Misfire } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import { DST_DEFAULT, type DstPolicy } from '../zones/index.ts'
@@ -18,8 +18,8 @@ const OVERLAPS: readonly unknown[] = ['first', 'last', 'both'] satisfies DstPoli
 /** Parses a misfire policy. */
 export function readMisfire(input: unknown): Misfire | undefined {
   if (input === undefined || input === 'once' || input === 'skip') return input
-  const all = input === 'all' ? {} : fieldsOf(input, ['all'])?.all
-  const bounds = fieldsOf(all, ['max', 'within'])
+  const all = input === 'all' ? {} : membersOf('misfire', input, ['all'])?.all
+  const bounds = membersOf('misfire.all', all, ['max', 'within'])
   if (bounds === null) {
     const expected = "'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }"
     throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
@@ -29,10 +29,10 @@ export function readMisfire(input: unknown): Misfire | undefined {
     throw new WakefulError(
       'field.not_whole_number',
       { min: 1, max: null, value: quote(max) },
-      { field: 'misfire.max' },
+      { field: 'misfire.all.max' },
     )
   }
-  const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : parseDuration(within as string)
+  const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : durationOf('misfire.all.within', within)
   if (withinMs < 1) throw new WakefulError('when.misfire_within', {})
   return { all: { max: max as number, withinMs } }
 }
@@ -40,7 +40,7 @@ export function readMisfire(input: unknown): Misfire | undefined {
 /** Parses what clock changes do to a rule. */
 export function readDst(input: unknown): DstPolicy | undefined {
   if (input === undefined) return undefined
-  const fields = fieldsOf(input, ['gap', 'overlap'])
+  const fields = membersOf('dst', input, ['gap', 'overlap'])
   const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
   if (fields !== null && GAPS.includes(gap) && OVERLAPS.includes(overlap))
     return { gap, overlap } as DstPolicy
@@ -51,17 +51,19 @@ export function readDst(input: unknown): DstPolicy | undefined {
 /** Parses a jitter to milliseconds; zero is the same as none. */
 export function readJitter(input: unknown): number | undefined {
   if (input === undefined) return undefined
-  const ms = parseDuration(input as string)
+  const ms = durationOf('jitter', input)
   if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
   const expected = `at most ${formatDuration(JITTER_MS_MAX)}`
   throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'jitter' })
 }
 
-/** The fields of a plain object without other fields; null for anything else. */
-function fieldsOf<Name extends string>(
+/** The members of an object, which may have no others; null for what is no object. */
+function membersOf<Name extends string>(
+  field: string,
   input: unknown,
   names: readonly Name[],
 ): Partial<Record<Name, unknown>> | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
-  return Object.keys(input).every((name) => names.includes(name as Name)) ? input : null
+  assertMembers(field, input, names)
+  return input
 }

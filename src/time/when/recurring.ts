@@ -9,7 +9,7 @@ import {
 } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { parseCron } from '../cron/index.ts'
-import { DAY_MS, formatDuration, parseStep } from '../durations/index.ts'
+import { assertDurationText, DAY_MS, formatDuration, parseStep } from '../durations/index.ts'
 import {
   countBetween,
   firstOccurrence,
@@ -50,7 +50,7 @@ export function resolveRecurring(
   const rule = {
     kind,
     [kind]: object[kind],
-    ...(kind === 'every' && parseStep(object.every!)),
+    ...(kind === 'every' && parseStep(assertDurationText('every', object.every))),
     anchor: start ?? context.anchor ?? now,
     timezone,
     ...bounds,

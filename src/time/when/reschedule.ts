@@ -1,11 +1,10 @@
 import { WakefulError } from '../../error.ts'
 import { describeExclusion, toExcludeInput } from '../calendars/index.ts'
-import { formatDuration } from '../durations/index.ts'
+import { formatDuration, KINDS } from '../durations/index.ts'
 import { describeDst, describeJitter, describeMisfire, intervalOf, type Rule } from '../rules/index.ts'
 import { textOf } from './recurring.ts'
 import {
   isWhenObject,
-  KINDS,
   type Resolved,
   resolveWhen,
   type When,

@@ -33,7 +33,9 @@ function resolvePast(since: When, text: string | null, context: WhenContext) {
   try {
     return resolveWhen(since, context)
   } catch (thrown) {
-    if (text === null || DATE.test(text) || !(thrown instanceof WakefulError)) throw thrown
+    if (!(thrown instanceof WakefulError)) throw thrown
+    if (thrown.field === 'at') throw thrown.with({ field: 'since' })
+    if (text === null || DATE.test(text)) throw thrown
     throw new WakefulError('since.malformed', { text: quote(text) }, { code: thrown.code, cause: thrown })
   }
 }

@@ -1,4 +1,4 @@
-import { unknownField, WakefulError } from '../../error.ts'
+import { inField, unknownField, WakefulError } from '../../error.ts'
 import {
   assertWorkingWeekday,
   type CalendarLookup,
@@ -10,15 +10,21 @@ import {
   readExclude,
   withStoredWeekend,
 } from '../calendars/index.ts'
-import { DAY_MS, parseDuration } from '../durations/index.ts'
+import {
+  assertInstant,
+  DAY_MS,
+  durationOf,
+  instantOfUnix,
+  KINDS,
+  RECURRING_OPTIONS,
+  WHEN_NAMES,
+} from '../durations/index.ts'
 import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import {
-  assertInstant,
   assertTimezone,
   formatDay,
-  INSTANT_MAX,
   instantOfWallTime,
   localDay,
   offsetPeriodAt,
@@ -87,12 +93,6 @@ export type Parsed =
   | { instant: number; timezone: string; notes: string[] }
   | { rule: Rule; timezone: string; notes: string[] }
 
-/** The fields of a when that say when. */
-export const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
-/** Options that only recurring rules have. */
-const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
-const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
-
 /** Whether a when is an object with options, and not an instant. */
 export function isWhenObject(when: When): when is WhenObject {
   const tag = Object.prototype.toString.call(when)
@@ -127,7 +127,7 @@ function resolveInput(when: When, context: WhenContext): Resolved {
   const input: unknown = when
   if (typeof input === 'string') return resolveText(input, {}, read)
   if (!isWhenObject(when)) {
-    const at = parseInstant(input as Date)
+    const at = inField('at', () => parseInstant(input as Date))
     return resolveOnce({ at, notes: [] }, 'at', {}, read)
   }
   const object = input as WhenObject & Record<string, unknown>
@@ -205,29 +205,13 @@ function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: 
 
 /** The instant of `at`, `unix` or `delay`. */
 function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
-  if (kind === 'delay') return assertInstant(context.now + parseDuration(object.delay!), object.delay)
-  return kind === 'unix' ? readUnix(object.unix) : parseInstant(object.at!)
-}
-
-function readUnix(unix: unknown): number {
-  if (typeof unix !== 'number' || !Number.isFinite(unix)) {
-    throw new WakefulError(
-      'field.invalid',
-      { expected: 'a number of seconds', value: quote(unix) },
-      { field: 'unix', code: 'invalid_time' },
-    )
-  }
-  if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
-    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
-  }
-  // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
-  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
+  if (kind === 'delay') return assertInstant(context.now + durationOf('delay', object.delay), object.delay)
+  return kind === 'unix' ? instantOfUnix(object.unix) : inField('at', () => parseInstant(object.at!))
 }
 
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
   for (const name of Object.keys(object)) {
-    if (object[name] === undefined || OPTIONS.includes(name) || KINDS.includes(name as 'at')) continue
-    throw unknownField(name, [...KINDS, ...OPTIONS])
+    if (object[name] !== undefined && !WHEN_NAMES.includes(name)) throw unknownField(name, WHEN_NAMES)
   }
   const kinds = KINDS.filter((kind) => object[kind] !== undefined)
   if (kinds.length === 1) return kinds[0]!

@@ -2,20 +2,9 @@ import { WakefulError } from '../../error.ts'
 import { closest, quote } from '../text/index.ts'
 import { temporal } from './temporal.ts'
 
-/** Which instants and time zones Wakeful accepts, and their canonical form. */
+export { assertInstant, INSTANT_MAX, INSTANT_MIN } from '../durations/index.ts'
 
-/** The earliest instant that Wakeful accepts: 1970-01-01T00:00:00.000Z. */
-export const INSTANT_MIN = 0
-
-/** The latest instant that Wakeful accepts: 9999-12-31T23:59:59.999Z. */
-export const INSTANT_MAX = 253_402_300_799_999
-
-/** Returns the instant if it is in the years 1970 to 9999, and refuses it otherwise. */
-export function assertInstant(ms: number, input: unknown): number {
-  // Adding zero turns -0, which rounding up can give, into 0: JSON does not preserve the sign.
-  if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
-  throw new WakefulError('instant.out_of_range', { text: quote(input) })
-}
+/** Which time zones Wakeful accepts, and their canonical form. */
 
 const formatted = new Map<number, string>()
 const FORMATTED_MAX = 32
