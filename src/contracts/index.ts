@@ -11,7 +11,7 @@ export {
   BODY_VERBATIM,
   editOf,
   MCP_VERBATIM,
-  movedTo,
+  movesInstants,
   optionsOf,
   requiredWhen,
   setOf,

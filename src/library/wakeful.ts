@@ -39,6 +39,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => store.countPending(tenant),
       isKnown: async (scope, idempotencyKey) => (await store.get(scope, { idempotencyKey })) !== null,
+      admittedAlarms: (scope, admit) => new ScopedAlarms(parts, scope, admit),
       drain: () => engine.stop(),
     }
     this.#parts = parts

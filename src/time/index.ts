@@ -65,6 +65,7 @@ export {
   resolveSince,
   resolveWhen,
   ruleOptions,
+  shortestPeriod,
   type When,
   type WhenContext,
   type WhenObject,

@@ -1,7 +1,7 @@
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
-  movedTo,
+  movesInstants,
   type OperationName,
   optionsOf,
   requiredWhen,
@@ -22,27 +22,25 @@ export function alarmCalls(quotas: QuotaGuard) {
     set: async ({ body }, context) => {
       const { when, ...options } = setOf(body)
       return setReply(
-        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
-          context.caller.alarms.set(when, { ...options, ...origin(context) }),
+        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+          alarms.set(when, { ...options, ...origin(context) }),
         ),
       )
     },
 
     setMany: async ({ body }, context) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
-      const wanted = items.map(
-        ({ when, ...options }, item) => ({ does: 'set', when, options, item }) as const,
-      )
-      const alarms = await quotas.within(context.caller, wanted, () => context.caller.alarms.setMany(items))
-      return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
+      const wanted = items.map(({ when: _, ...options }, item) => ({ does: 'set', options, item }) as const)
+      const views = await quotas.within(context.caller, wanted, (alarms) => alarms.setMany(items))
+      return { status: 201, json: `{"items":[${views.map(setJson).join(',')}]}` }
     },
 
     setByKey: async ({ params, body }, context) => {
       const options = { ...optionsOf(body), key: params.key, ...origin(context) }
       const when = requiredWhen(body)
       return setReply(
-        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
-          context.caller.alarms.set(when, options),
+        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+          alarms.set(when, options),
         ),
       )
     },
@@ -71,10 +69,10 @@ export function alarmCalls(quotas: QuotaGuard) {
       const fields = editOf(body)
       if (Object.keys(fields).length === 0) throw new WakefulError('alarm.nothing_to_edit', {})
       const { when: _, ...options } = fields
-      const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
+      const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
       return alarmReply(
-        await quotas.within(context.caller, [wanted], () =>
-          context.caller.alarms.edit(params.id, fields, seen(context)),
+        await quotas.within(context.caller, [wanted], (alarms) =>
+          alarms.edit(params.id, fields, seen(context)),
         ),
       )
     },
