@@ -12,7 +12,7 @@ import {
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import { defined, ofItem, type SetView } from '../../library/index.ts'
-import type { QuotaGuard } from '../tenants/index.ts'
+import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, listOptions, pageOf } from './bulk.ts'
 import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
 

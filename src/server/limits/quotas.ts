@@ -10,7 +10,6 @@ import {
 import type { Documents } from '../../stores/index.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { type Rate, RateLimiter } from '../limits/index.ts'
 import { ActiveAlarmCount } from './active-alarm-count.ts'
 import {
   addsOne,
@@ -23,6 +22,7 @@ import {
   type QuotaRequest,
   storesRule,
 } from './quota-use.ts'
+import { type Rate, RateLimiter } from './rate-limiter.ts'
 
 const HOUR_MS = 3_600_000
 const COUNTS_MAX = 10_000
