@@ -30,6 +30,7 @@ export {
   isOnDayOff,
   lastOnWorkingDay,
   type NextOccurrence,
+  nthAfter,
   occurrenceAfter,
   occurrenceFrom,
 } from './occurrences/index.ts'
