@@ -253,11 +253,10 @@ export function setOf(body: z.output<typeof setBody>): SetManyItem {
   return { when: requiredWhen(body), ...optionsOf(body) }
 }
 
-/** The new time of an edit; null if the edit keeps the instants, or changes only options of the rule. */
-export function movedTo(body: z.output<typeof editBody>): When | null {
-  if (kindsOf(body).length > 0) return whenOf(body)
+/** Whether an edit changes the instants, and not only options of the rule. */
+export function movesInstants(body: z.output<typeof editBody>): boolean {
   // Intervals are counted from their start, so another start changes the next instant.
-  return body.start === undefined ? null : ({ at: body.start } as When)
+  return kindsOf(body).length > 0 || body.start !== undefined
 }
 
 /** The body of an edit as the library takes it. */

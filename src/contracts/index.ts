@@ -13,7 +13,7 @@ export {
   editing,
   editOf,
   MCP_VERBATIM,
-  movedTo,
+  movesInstants,
   optionsOf,
   requiredWhen,
   setOf,

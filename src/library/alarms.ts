@@ -19,6 +19,7 @@ import {
   report,
   resume,
   retry,
+  type Scope,
   type Serial,
   type Snapshot,
   skipNext,
@@ -27,20 +28,32 @@ import {
 import { reportFailure } from '../engine/index.ts'
 import { inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
-import { parseInstant, resolveReschedule, resolveWhen, type When, Yielder } from '../time/index.ts'
+import {
+  parseInstant,
+  type Resolved,
+  resolveReschedule,
+  resolveWhen,
+  shortestPeriod,
+  type When,
+  type WhenContext,
+  Yielder,
+} from '../time/index.ts'
 import type {
+  Admit,
   Alarms,
   DefaultTarget,
   EditFields,
   EventView,
   Inbox,
   OwnEventInput,
+  ResolvedRule,
   SeenOptions,
   SetCallOptions,
   SetManyItem,
   SetView,
   TxOptions,
 } from './api.ts'
+import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
@@ -73,6 +86,13 @@ interface CancelOptions extends EditOptions {
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
+  readonly #admit: Admit | undefined
+
+  constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
+    super(library, scope)
+    this.#admit = admit
+  }
+
   get inbox(): Inbox {
     return new OwnInbox(this.library, this.scope, this)
   }
@@ -183,10 +203,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
-        const read = (item: SetManyItem, at: number) => withIndex(at, () => this.#request(item, context))
+        const rules: ResolvedRule[] = []
+        const read = (item: SetManyItem, at: number) =>
+          withIndex(at, () => this.#request(item, context, rules))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
         const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
+        this.#admit?.(rules, context.now)
         const answers = await store
           .set(requests, context, tx)
           .catch((thrown: unknown) => reportFailure(observer, 'set', thrown))
@@ -218,10 +241,17 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return requests
   }
 
-  #request({ when, timezone, ...options }: SetManyItem, { now, newId }: Context): SetRequest {
+  /** Builds an alarm, and adds its rule to those that must be admitted. */
+  #request(
+    { when, timezone, ...options }: SetManyItem,
+    { now, newId }: Context,
+    rules: ResolvedRule[],
+  ): SetRequest {
     const calendars = this.calendars.lookup
     const zone = timezone === undefined ? this.library.timezone : timezone
-    const resolved = resolveWhen(when, { now, timezone: zone, calendars })
+    const whenContext = { now, timezone: zone, calendars }
+    const resolved = resolveWhen(when, whenContext)
+    if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
     const chosen = { createdVia: this.library.createdVia, ...options }
     const alarm = buildAlarm(this.scope, resolved, chosen, now, {
       ...this.library.fieldContext,
@@ -244,7 +274,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const whenContext = { now: context.now, timezone, calendars }
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
     const before = snapshot.alarm.rule
-    const { rule, first, nominal, notes } = resolveReschedule(before, when, whenContext, nextTick - 1)
+    const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
+    this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
+    const { rule, first, nominal, notes } = resolved
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
@@ -335,6 +367,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #hint({ timers }: Snapshot): void {
     for (const timer of timers) this.library.engine.hint(timer.wakeAt)
   }
+}
+
+function resolvedRule(resolved: Resolved, context: WhenContext): ResolvedRule {
+  return { firstAt: resolved.first, shortestMs: shortestPeriod(resolved, context) }
 }
 
 /** The version that the caller read, as an instant. */

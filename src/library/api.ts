@@ -262,9 +262,24 @@ export interface Operator {
   pendingOf(tenant: string): Promise<number>
   /** Whether there is an alarm with this idempotency key. */
   isKnown(scope: Scope, idempotencyKey: string): Promise<boolean>
+  /** One owner's alarms, whose sets and reschedules must be admitted after `when` is resolved and before it is stored. */
+  admittedAlarms(scope: Scope, admit: Admit): Alarms
   /** Stops firing, as `close` does, but leaves the store open, so that calls and reports are still accepted. */
   drain(): Promise<void>
 }
+
+/** A rule as a write will store it. */
+export interface ResolvedRule {
+  readonly firstAt: number
+  /** The shortest time between two of its next instants; Infinity if there are fewer than two. */
+  readonly shortestMs: number
+}
+
+/**
+ * Throws to refuse a write, by the rules that it will store and the instant that they were resolved at. It is called
+ * again if the write is tried again.
+ */
+export type Admit = (rules: readonly ResolvedRule[], now: number) => void
 
 /** The secret that signs a tenant's webhooks, in the form of the Standard Webhooks libraries (`whsec_…`). */
 export interface TenantSecret {

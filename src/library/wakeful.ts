@@ -42,6 +42,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
         assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
         return (await store.get(scope, { idempotencyKey })) !== null
       },
+      admittedAlarms: (scope, admit) => new ScopedAlarms(parts, scope, admit),
       drain: () => engine.stop(),
     }
     this.#parts = parts

@@ -1,18 +1,19 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import { Listener, type ListenerBounds } from './listener.ts'
+import type { HttpBounds } from './limits/index.ts'
+import { Listener } from './listener.ts'
 
 const MIB = 1_048_576
 /** More than the kernel keeps of it for one connection. */
 const LARGE = 'x'.repeat(16 * MIB)
 
-const LAX: ListenerBounds = {
+const LAX: HttpBounds = {
   stallMs: 3_600_000,
   unreadBytesMax: 1_024 * MIB,
   bodiesBytesMax: 4 * MIB,
 }
 
-async function listening(bounds: Partial<ListenerBounds>) {
+async function listening(bounds: Partial<HttpBounds>) {
   let requests = 0
   const fetch = async (request: Request) => {
     requests += 1

@@ -5,12 +5,13 @@ import type { Wakeful } from '../library/index.ts'
 import { Authenticator, CalendarFeeds, isLoopback, KeyRegistry, TicketStore } from './auth/index.ts'
 import { type Audit, buildCalls } from './calls/index.ts'
 import { addPages, openApi } from './docs/index.ts'
+import { NO_QUOTAS, QuotaGuard, type QuotaPair, TenantRegistry } from './limits/index.ts'
 import { Listener } from './listener.ts'
 import { type LiveOptions, liveParts, streamCall, wsEndpoint } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { addMonitoringRoutes, Log, Metrics, MetricsAccess, recentReadings } from './observability/index.ts'
 import { type AppParts, buildApp } from './rest/index.ts'
-import { NO_QUOTAS, PauseControl, QuotaGuard, type QuotaPair, TenantRegistry } from './tenants/index.ts'
+import { PauseControl } from './tenants/index.ts'
 
 /** How a server is started. */
 export interface ServerOptions {

@@ -16,9 +16,11 @@ export interface Migrated {
   readonly applied: readonly string[]
 }
 
-/** How to move a store that an unreleased version made. */
-const MOVE_OLD_STORE =
-  'run `wakeful export --out alarms.jsonl` with the version that made it, then `wakeful import alarms.jsonl` with this version into a new store'
+/**
+ * The last commit before the first released schema. It opens the stores of every unreleased schema, 1 to 4, and its exports
+ * can be imported. Those of the versions that made schemas 1 to 3 cannot: their format is older.
+ */
+const LAST_UNRELEASED = '74b82111b6fe'
 
 /** Whether an unreleased version made the schema: it is older than the first migration. 0 is an empty database. */
 function isTooOld(version: number, migrations: readonly Migration[]): boolean {
@@ -27,7 +29,9 @@ function isTooOld(version: number, migrations: readonly Migration[]): boolean {
 
 /** What to do about a schema that is older than the newest migration. */
 export function outdatedAdvice(version: number, migrations: readonly Migration[]): string {
-  return isTooOld(version, migrations) ? MOVE_OLD_STORE : 'run `wakeful migrate`'
+  return isTooOld(version, migrations)
+    ? `export it with commit ${LAST_UNRELEASED} (\`npm ci\`, then \`npm run wakeful -- export --db … --out alarms.jsonl\`), and run \`wakeful import alarms.jsonl\` with this version on a new store`
+    : 'run `wakeful migrate`'
 }
 
 /** Refuses a store that an unreleased version made: no migration leads from its tables to these. */
@@ -37,6 +41,6 @@ export function assertNotTooOld(place: string, version: number, migrations: read
     place,
     version,
     min: migrations[0]!.number,
-    hint: MOVE_OLD_STORE,
+    commit: LAST_UNRELEASED,
   })
 }

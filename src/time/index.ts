@@ -32,6 +32,7 @@ export {
   isOnDayOff,
   lastOnWorkingDay,
   type NextOccurrence,
+  nthAfter,
   occurrenceAfter,
   occurrenceFrom,
 } from './occurrences/index.ts'
@@ -67,6 +68,7 @@ export {
   resolveSince,
   resolveWhen,
   ruleOptions,
+  shortestPeriod,
   type When,
   type WhenContext,
   type WhenObject,

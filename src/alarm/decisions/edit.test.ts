@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import {
   type Alarm,
   buildAlarm,
+  firstTimer,
   NO_OUTCOME,
   type Outcome,
   occurrenceName,
@@ -11,7 +12,6 @@ import {
   type Timer,
 } from '../model/index.ts'
 import { amend, assertCurrent, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
-import { firstTimer } from './recurrence.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000

@@ -2,15 +2,18 @@ import { WakefulError } from '../../error.ts'
 import { formatInstant, occurrenceAfter, wakeTime } from '../../time/index.ts'
 import {
   type Alarm,
+  type Beginning,
   bucketOf,
   type Change,
   type Context,
   daysOff,
   edited,
   FORCED_TICK,
+  firstTimer,
   type LifecycleEvent,
   type NewTimer,
   NO_OUTCOME,
+  occurrenceAt,
   recurs,
   type Serial,
   type Snapshot,
@@ -23,16 +26,7 @@ import {
   transition,
 } from '../model/index.ts'
 import { alarmRecord, droppedRecords, skippedRecord } from './event-records.ts'
-import {
-  type Beginning,
-  daysOffRun,
-  firstTimer,
-  following,
-  fromFirstSkipped,
-  missedRun,
-  occurrenceAt,
-  unqueue,
-} from './recurrence.ts'
+import { daysOffRun, following, fromFirstSkipped, missedRun, unqueue } from './recurrence.ts'
 
 /** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'

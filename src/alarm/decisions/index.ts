@@ -13,7 +13,7 @@ export {
   skipNext,
 } from './edit.ts'
 export { lateness } from './event-records.ts'
-export { type Beginning, firstTimer, review } from './recurrence.ts'
+export { review } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { type DeliveryOutcome, type LoadedTimer, settle } from './settle.ts'
 export { type Decision, type TriageFacts, triage } from './triage.ts'

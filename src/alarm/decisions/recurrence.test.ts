@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS } from '../fields/index.ts'
-import { buildAlarm, type Timer } from '../model/index.ts'
-import { firstTimer, moveIfInstantChanged } from './recurrence.ts'
+import { buildAlarm, firstTimer, type Timer } from '../model/index.ts'
+import { moveIfInstantChanged } from './recurrence.ts'
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const HOUR = 3_600_000

@@ -6,22 +6,20 @@ import {
   type InstantCount,
   lastOnWorkingDay,
   type NextOccurrence,
+  nthAfter,
   occurrenceAfter,
   occurrenceFrom,
   type RecurringRule,
-  type Rule,
-  wakeTime,
-  zoneOffsetOf,
 } from '../../time/index.ts'
 import {
   type Alarm,
-  BLANK_TIMER,
   type Change,
   type Context,
   daysOff,
   edited,
   movesOffDaysOff,
   type NewTimer,
+  occurrenceAt,
   type Snapshot,
   type Timer,
   type TimerUpdate,
@@ -50,51 +48,6 @@ function firstAboveFloor(
   if (rule.kind === 'once' || floor === null) return next
   while (next !== null && next.at <= floor) next = occurrenceAfter(rule, daysOff(alarm), next.nominal)
   return next
-}
-
-/** The first occurrence of an alarm; `nominal` differs from `first` where days off move it. */
-export interface Beginning {
-  readonly first: number
-  readonly nominal?: number
-}
-
-/** The first timer of an alarm that was set. */
-export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning): NewTimer {
-  const { rule } = alarm
-  const floor = rule.kind === 'once' ? null : Math.max(alarm.updatedAt, (rule.start ?? 0) - 1)
-  return occurrenceAt(alarm, { at: first, nominal }, 1, floor === null ? null : Math.min(floor, first - 1))
-}
-
-/** The timer of an occurrence; parked if the alarm is paused. */
-export function occurrenceAt(
-  alarm: Alarm,
-  next: NextOccurrence,
-  tick: number,
-  floor: number | null,
-): NewTimer {
-  const { rule } = alarm
-  const at = withinCount(rule, next, tick)
-  const { nominal } = next
-  const paused = alarm.pausedAt !== null
-  return {
-    ...BLANK_TIMER,
-    wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
-    scheduledFor: at,
-    nominal: nominal === at ? null : nominal,
-    zoneOffset: zoneOffsetOf(rule, nominal),
-    floor,
-    tick,
-    generation: alarm.generation,
-    waiting: paused ? 'paused' : null,
-  }
-}
-
-/** If skipped instants use up the rule's count, the timer is at the last of them: it writes their record there and ends. */
-function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
-  if (rule.kind === 'once' || rule.count === undefined || at === nominal || movesOffDaysOff(rule)) return at
-  const left = rule.count - tick
-  const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
-  return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)
 }
 
 /** The rule's own instant of a timer. */
@@ -203,18 +156,6 @@ export function lastBefore(alarm: Alarm, timer: NewTimer, { to, count }: Run): N
   if (rule.kind === 'once' || movesOffDaysOff(rule)) return nthFrom(alarm, timer, count - 1, to.at)
   const at = countBetween(rule, timer.scheduledFor, to.at - 1, 1).last ?? timer.scheduledFor
   return { at, nominal: at }
-}
-
-/** The n-th instant after another, found by bisection; the rule has at least n up to `until`. */
-function nthAfter(rule: Rule, after: number, n: number, until: number): number {
-  let [low, high] = [after, until]
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    const { count, exact } = countBetween(rule, after, middle, n)
-    if (count >= n || !exact) high = middle
-    else low = middle
-  }
-  return high
 }
 
 /**

@@ -3,13 +3,13 @@ import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import {
   buildAlarm,
+  firstTimer,
   NO_OUTCOME,
   type Outcome,
   occurrenceId,
   type Snapshot,
   type Timer,
 } from '../model/index.ts'
-import { firstTimer } from './recurrence.ts'
 import { report } from './report.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
 import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
-import { buildAlarm, FORCED_TICK, type Timer } from '../model/index.ts'
-import { firstTimer } from './recurrence.ts'
+import { buildAlarm, FORCED_TICK, firstTimer, type Timer } from '../model/index.ts'
 import { type TriageFacts, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -8,6 +8,7 @@ import {
   movesOffDaysOff,
   type NewTimer,
   NO_OUTCOME,
+  occurrenceAt,
   recurs,
   type SkipReason,
   type Timer,
@@ -21,7 +22,6 @@ import {
   missedRun,
   moveIfInstantChanged,
   nthFrom,
-  occurrenceAt,
   type Run,
 } from './recurrence.ts'
 import { type Consequences, closeOccurrence, type LoadedTimer, settle } from './settle.ts'

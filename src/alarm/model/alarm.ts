@@ -2,12 +2,17 @@ import { WakefulError } from '../../error.ts'
 import {
   type CalendarLookup,
   type Clock,
+  countBetween,
   type DaysOff,
   daysOffOf,
   type HolidayCalendar,
+  type NextOccurrence,
+  nthAfter,
   type RecurringRule,
   type Resolved,
   type Rule,
+  wakeTime,
+  zoneOffsetOf,
 } from '../../time/index.ts'
 import {
   blank,
@@ -19,7 +24,7 @@ import {
 } from '../fields/index.ts'
 import type { Context } from './change.ts'
 import type { Outcome } from './lifecycle.ts'
-import type { NewTimer, Serial, Timer } from './timer.ts'
+import { BLANK_TIMER, type NewTimer, type Serial, type Timer } from './timer.ts'
 
 /** The tenant and owner of a call: every query filters by both. */
 export interface Scope {
@@ -120,6 +125,51 @@ export function buildAlarm(
   if (record.target === null) throw new WakefulError('target.missing', {}, { field: 'target' })
   if (record.correlationId === '') record.correlationId = record.id
   return record
+}
+
+/** The first occurrence of an alarm; `nominal` differs from `first` where days off move it. */
+export interface Beginning {
+  readonly first: number
+  readonly nominal?: number
+}
+
+/** The first timer of an alarm that was set. */
+export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning): NewTimer {
+  const { rule } = alarm
+  const floor = rule.kind === 'once' ? null : Math.max(alarm.updatedAt, (rule.start ?? 0) - 1)
+  return occurrenceAt(alarm, { at: first, nominal }, 1, floor === null ? null : Math.min(floor, first - 1))
+}
+
+/** The timer of an occurrence; parked if the alarm is paused. */
+export function occurrenceAt(
+  alarm: Alarm,
+  next: NextOccurrence,
+  tick: number,
+  floor: number | null,
+): NewTimer {
+  const { rule } = alarm
+  const at = withinCount(rule, next, tick)
+  const { nominal } = next
+  const paused = alarm.pausedAt !== null
+  return {
+    ...BLANK_TIMER,
+    wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
+    scheduledFor: at,
+    nominal: nominal === at ? null : nominal,
+    zoneOffset: zoneOffsetOf(rule, nominal),
+    floor,
+    tick,
+    generation: alarm.generation,
+    waiting: paused ? 'paused' : null,
+  }
+}
+
+/** If skipped instants use up the rule's count, the timer is at the last of them: it writes their record there and ends. */
+function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
+  if (rule.kind === 'once' || rule.count === undefined || at === nominal || movesOffDaysOff(rule)) return at
+  const left = rule.count - tick
+  const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
+  return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)
 }
 
 /** The calendars a rule names. */

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rawJson } from '../../json/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { firstTimer } from '../decisions/index.ts'
+
 import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
-import { type Alarm, buildAlarm, NO_OUTCOME, type Outcome, type Timer } from '../model/index.ts'
+import { type Alarm, buildAlarm, firstTimer, NO_OUTCOME, type Outcome, type Timer } from '../model/index.ts'
 import { viewOf, wireJson } from './view.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -18,7 +18,7 @@ export const OPERATION_REASONS = {
   'store.schema_too_new':
     'schema_too_new: {name} has schema {number} ({schema}), which this version of Wakeful does not know (it knows {known}). Upgrade Wakeful.',
   'store.unreleased_schema':
-    'store_unavailable: {place} was made by an unreleased version of Wakeful (schema version {version}; this version reads {min} and newer). To keep its alarms, {hint}',
+    'store_unavailable: {place} was made by an unreleased version of Wakeful (schema version {version}; this version reads {min} and newer). To keep its alarms, check out commit {commit} of Wakeful’s repository, run `npm ci` and `npm run wakeful -- export --db … --out alarms.jsonl` there (--db names this store), then run `wakeful import alarms.jsonl` with this version on a new store.',
   'store.schema_changed':
     'schema_too_new: The store was changed by a newer version than this server. The log of the server says more.',
   'store.foreign_tables':

@@ -16,7 +16,8 @@ interface FeedRecord {
   readonly createdAt: number
 }
 
-const FEEDS_MAX = 500
+/** Addresses read at a time. */
+const PAGE = 500
 
 /** Secret addresses of calendars. A calendar program cannot send a key, so the address itself is the secret. */
 export class CalendarFeeds {
@@ -51,10 +52,10 @@ export class CalendarFeeds {
   async removeAll({ tenant, owner }: Scope): Promise<number> {
     let [after, removed] = ['', 0]
     for (;;) {
-      const page = await this.#documents.list(tenant, after, FEEDS_MAX)
+      const page = await this.#documents.list(tenant, after, PAGE)
       for (const { name, value } of page)
         if (value.owner === owner && (await this.#documents.remove(name))) removed += 1
-      if (page.length < FEEDS_MAX) return removed
+      if (page.length < PAGE) return removed
       after = page.at(-1)!.name
     }
   }

@@ -1,7 +1,7 @@
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
-  movedTo,
+  movesInstants,
   type OperationName,
   optionsOf,
   requiredWhen,
@@ -12,7 +12,7 @@ import {
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import { defined, ofItem, type SetView } from '../../library/index.ts'
-import type { QuotaGuard } from '../tenants/index.ts'
+import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, listOptions, pageOf } from './bulk.ts'
 import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
 
@@ -22,27 +22,25 @@ export function alarmCalls(quotas: QuotaGuard) {
     set: async ({ body }, context) => {
       const { when, ...options } = setOf(body)
       return setReply(
-        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
-          context.caller.alarms.set(when, { ...options, ...origin(context) }),
+        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+          alarms.set(when, { ...options, ...origin(context) }),
         ),
       )
     },
 
     setMany: async ({ body }, context) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
-      const wanted = items.map(
-        ({ when, ...options }, item) => ({ does: 'set', when, options, item }) as const,
-      )
-      const alarms = await quotas.within(context.caller, wanted, () => context.caller.alarms.setMany(items))
-      return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
+      const wanted = items.map(({ when: _, ...options }, item) => ({ does: 'set', options, item }) as const)
+      const views = await quotas.within(context.caller, wanted, (alarms) => alarms.setMany(items))
+      return { status: 201, json: `{"items":[${views.map(setJson).join(',')}]}` }
     },
 
     setByKey: async ({ params, body }, context) => {
       const options = { ...optionsOf(body), key: params.key, ...origin(context) }
       const when = requiredWhen(body)
       return setReply(
-        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
-          context.caller.alarms.set(when, options),
+        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+          alarms.set(when, options),
         ),
       )
     },
@@ -70,10 +68,10 @@ export function alarmCalls(quotas: QuotaGuard) {
     edit: async ({ params, body }, context) => {
       const fields = editOf(body)
       const { when: _, ...options } = fields
-      const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
+      const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
       return alarmReply(
-        await quotas.within(context.caller, [wanted], () =>
-          context.caller.alarms.edit(params.id, fields, seen(context)),
+        await quotas.within(context.caller, [wanted], (alarms) =>
+          alarms.edit(params.id, fields, seen(context)),
         ),
       )
     },

@@ -1,8 +1,13 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
 import type { CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
-import { type ConnectionLimiter, RequestQueue } from '../limits/index.ts'
-import type { PauseControl, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
+import {
+  type ConnectionLimiter,
+  type QuotaGuard,
+  RequestQueue,
+  type TenantRegistry,
+} from '../limits/index.ts'
+import type { PauseControl } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarFeedCalls } from './calendar-feed.ts'
 import type { Audit, CallContext, CallsOf, Reply } from './call.ts'

@@ -3,7 +3,7 @@ import type { ACTIONS } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import { defined, type ListOptions, type ListPage } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
-import type { QuotaGuard } from '../tenants/index.ts'
+import type { QuotaGuard } from '../limits/index.ts'
 import { page, type Reply } from './call.ts'
 
 /** Alarms read at a time. */

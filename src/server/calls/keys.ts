@@ -13,7 +13,7 @@ import { type Audit, type CallsOf, ok, page } from './call.ts'
 
 const LIST_DEFAULT = 50
 /** Keys read at a time. */
-const LIST_MAX = 500
+const PAGE = 500
 
 /** The calls about keys and tickets. An admin of a tenant creates and revokes keys of this tenant only. */
 export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, audit: Audit) {
@@ -68,9 +68,9 @@ async function ownKeys(keys: KeyRegistry, caller: Caller, cursor: string, limit:
   const found: KeyView[] = []
   let after = cursor
   for (;;) {
-    const listed = await keys.list(tenant, after, LIST_MAX)
+    const listed = await keys.list(tenant, after, PAGE)
     found.push(...listed.filter((key) => mayManage(caller, key)))
-    if (listed.length < LIST_MAX || found.length >= limit) return found.slice(0, limit)
+    if (listed.length < PAGE || found.length >= limit) return found.slice(0, limit)
     after = listed.at(-1)!.id
   }
 }

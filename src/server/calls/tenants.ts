@@ -1,7 +1,8 @@
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../auth/index.ts'
-import { checkedQuotas, type PauseControl, type TenantRegistry, type TenantView } from '../tenants/index.ts'
+import { checkedQuotas, type TenantRegistry, type TenantView } from '../limits/index.ts'
+import type { PauseControl } from '../tenants/index.ts'
 import { type Audit, type CallsOf, ok, page } from './call.ts'
 import { isOperator } from './keys.ts'
 

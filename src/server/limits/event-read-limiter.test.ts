@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Caller } from '../auth/index.ts'
-import { EventReadLimiter } from './request-queue.ts'
+import { EventReadLimiter } from './event-read-limiter.ts'
 
 const caller = (owner: string) => ({ tenant: 't', owner }) as Caller
 

@@ -5,7 +5,7 @@ import { unknownWireField } from '../../errors/index.ts'
 import { readJson } from '../../json/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { problemOf } from '../http/index.ts'
-import { type ByteBudget, RateLimiter, SendBuffer } from '../limits/index.ts'
+import { type ByteBudget, CallQueue, RateLimiter, SendBuffer } from '../limits/index.ts'
 import { type EventFeed, type EventFeedOptions, openFeed } from './event-feed.ts'
 import type { LiveParts } from './live.ts'
 import type { WsCalls } from './ws-calls.ts'
@@ -44,10 +44,7 @@ export class WsSession {
   readonly #rate: RateLimiter
   readonly #abort = new AbortController()
   readonly #feeds = new Map<string, EventFeed>()
-  readonly #waiting: (() => void)[] = []
-  #waitingBytes = 0
-  #lastLarge: Promise<void> = Promise.resolve()
-  #running = 0
+  readonly #calls: CallQueue
   #subscriptions = 0
   #subscribing = 0
   #isAlive = true
@@ -55,8 +52,9 @@ export class WsSession {
   #cancelHeartbeat: () => void = () => {}
 
   constructor(parts: WsSessionParts) {
-    const { socket, clock, bufferBytesMax, stallMs, unread } = parts
+    const { socket, clock, messageBytesMax, bufferBytesMax, stallMs, unread } = parts
     this.#parts = parts
+    this.#calls = new CallQueue(CONCURRENT_CALLS_MAX, messageBytesMax)
     this.#rate = new RateLimiter(clock)
     this.#buffer = new SendBuffer({ socket, clock, bytesMax: bufferBytesMax, stallMs, budget: unread }, () =>
       this.#close(TRY_LATER, 'you read too slowly: resume from your last cursor'),
@@ -98,8 +96,10 @@ export class WsSession {
     }
     const message = this.#parse(data)
     if (message === null || !this.#isWithinRate(message.id)) return
-    if (this.#running >= CONCURRENT_CALLS_MAX) this.#enqueue(message, data.byteLength)
-    else void this.#run(message)
+    const isLarge = this.#parts.calls.mayBeLarge(message.call, message.args)
+    if (this.#calls.add(data.byteLength, isLarge, () => this.#answer(message))) return
+    const error = { max: CONCURRENT_CALLS_MAX }
+    this.#refuse(message.id, new WakefulError('limit.calls_in_progress', error, { retryAfterMs: 100 }))
   }
 
   #parse(data: Buffer): Message | null {
@@ -124,34 +124,6 @@ export class WsSession {
       this.#close(POLICY_VIOLATION, 'too many messages')
     else this.#refuse(id, new WakefulError('limit.messages', { max: size }, { retryAfterMs }))
     return false
-  }
-
-  /** Keeps a call for later. What waits may be as large as one message. */
-  #enqueue(message: Message, bytes: number): void {
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#parts.messageBytesMax) {
-      const error = { max: CONCURRENT_CALLS_MAX }
-      this.#refuse(message.id, new WakefulError('limit.calls_in_progress', error, { retryAfterMs: 100 }))
-      return
-    }
-    this.#waitingBytes += bytes
-    this.#waiting.push(() => {
-      this.#waitingBytes -= bytes
-      void this.#run(message)
-    })
-  }
-
-  async #run(message: Message): Promise<void> {
-    this.#running += 1
-    if (this.#parts.calls.mayBeLarge(message.call, message.args)) await this.#answerLarge(message)
-    else await this.#answer(message)
-    this.#running -= 1
-    this.#waiting.shift()?.()
-  }
-
-  /** Large answers are made one after the other, so that a reader that does not read has one of them in memory, not all. */
-  #answerLarge(message: Message): Promise<void> {
-    this.#lastLarge = this.#lastLarge.then(() => this.#answer(message))
-    return this.#lastLarge
   }
 
   async #answer({ id, call, args }: Message): Promise<void> {
@@ -265,7 +237,7 @@ export class WsSession {
     this.#abort.abort()
     for (const feed of this.#feeds.values()) feed.end()
     this.#feeds.clear()
-    this.#waiting.length = 0
+    this.#calls.close()
     this.#buffer.close()
     this.#remove()
   }

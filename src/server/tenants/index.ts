@@ -1,10 +1,2 @@
-/** The quotas of tenants and owners, and which of them are paused. */
+/** Which tenants, owners and targets are paused, and how many deliveries tenants may have running. */
 export { PauseControl } from './pause-control.ts'
-export {
-  checkedQuotas,
-  NO_QUOTAS,
-  QuotaGuard,
-  type QuotaPair,
-  TenantRegistry,
-  type TenantView,
-} from './quotas.ts'

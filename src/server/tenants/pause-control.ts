@@ -8,7 +8,7 @@ import {
 } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { NO_QUOTAS, type QuotaPair } from './quotas.ts'
+import { NO_QUOTAS, type QuotaPair } from '../limits/index.ts'
 
 /** A change made by another process is seen after this long; one made here at once. */
 const REFRESH_MS = 2_000

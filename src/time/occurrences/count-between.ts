@@ -51,3 +51,15 @@ export function newestUpTo(schedule: Schedule, first: number, until: number): nu
   }
   return last
 }
+
+/** The n-th instant after another, found by bisection; the rule has at least n up to `until`. */
+export function nthAfter(rule: Rule, after: number, n: number, until: number): number {
+  let [low, high] = [after, until]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const { count, exact } = countBetween(rule, after, middle, n)
+    if (count >= n || !exact) high = middle
+    else low = middle
+  }
+  return high
+}

@@ -1,4 +1,4 @@
-export { countBetween, type InstantCount } from './count-between.ts'
+export { countBetween, type InstantCount, nthAfter } from './count-between.ts'
 export {
   endOfDay,
   firstOccurrence,

@@ -1,5 +1,5 @@
 export type { DstInput, MisfireInput } from './options.ts'
-export { type Preview, type PreviewedInstant, preview } from './preview.ts'
+export { type Preview, type PreviewedInstant, preview, shortestPeriod } from './preview.ts'
 export { resolveReschedule, ruleOptions } from './reschedule.ts'
 export { resolveSince } from './since.ts'
 export {

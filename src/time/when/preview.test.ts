@@ -3,7 +3,7 @@ import { daysOffOf } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { occurrenceAfter } from '../occurrences/index.ts'
 import type { RecurringRule } from '../rules/index.ts'
-import { preview } from './preview.ts'
+import { preview, shortestPeriod } from './preview.ts'
 import { resolveWhen, type When, type WhenObject } from './when.ts'
 
 const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
@@ -195,4 +195,14 @@ describe('a rule whose instants are rare', () => {
     expect(preview(when, { ...context, count: 1000 }).instants).toHaveLength(1000)
     expect(work()).toBeLessThan(50_000)
   })
+})
+
+it('finds the shortest period of a rule, and none of a single instant', () => {
+  const shortest = (when: When) => {
+    return shortestPeriod(resolveWhen(when, context), context)
+  }
+  expect(shortest({ cron: '0,1 9 * * *' })).toBe(60_000)
+  expect(shortest({ every: '1h' })).toBe(3_600_000)
+  expect(shortest({ every: '1h', count: 1 })).toBe(Number.POSITIVE_INFINITY)
+  expect(shortest('in 5 minutes')).toBe(Number.POSITIVE_INFINITY)
 })

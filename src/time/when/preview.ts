@@ -36,6 +36,8 @@ const COUNT_MAX = 1000
 /** The search work for a whole preview: for a thousand instants, one or two hundred milliseconds. */
 const WORK_MAX = 60_000
 const WORK_PER_INSTANT = 250
+/** How many of a rule's next instants are compared to find its shortest period. */
+const PERIODS_COMPARED = 11
 const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 
 /** Previews a when: its zone, its rule in words, and its next instants, by default from the first one. */
@@ -60,6 +62,14 @@ export function preview(when: When, context: PreviewContext): Preview {
     description: describe(rule),
     instants: instants.map((item) => formatItem(item, rule.timezone)),
   }
+}
+
+/** The shortest time between two of a rule's next instants; Infinity if there are fewer than two. */
+export function shortestPeriod(resolved: Resolved, context: WhenContext): number {
+  const { rule } = resolved
+  if (rule.kind === 'once') return Number.POSITIVE_INFINITY
+  const items = previewRule(resolved, rule, PERIODS_COMPARED + 1, context)
+  return Math.min(...items.slice(1).map(({ at }, i) => at - items[i]!.at))
 }
 
 interface PreviewItem {

@@ -97,19 +97,24 @@ describe('migrations', () => {
 })
 
 describe('a store of an unreleased version', () => {
-  it.each([1, 4])('with schema %i is refused, with what to do', async (version) => {
+  it.each([1, 2, 3, 4])('with schema %i is refused, with the commit that can export it', async (version) => {
     const schema = `unreleased_${version}`
     await client.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.alarms (seq bigint);
       CREATE TABLE ${schema}.migrations (number bigint, name text, breaking boolean, applied_at bigint);
       INSERT INTO ${schema}.migrations VALUES (${version}, 'old', true, 0)`)
     const refusal = {
       code: 'store_unavailable',
-      message: new RegExp(`schema version ${version}; .*wakeful export .* with the version that made it`),
+      reason: 'store.unreleased_schema',
+      params: expect.objectContaining({ version, min: 5, commit: '74b82111b6fe' }),
+      message: /commit 74b82111b6fe .*npm run wakeful -- export .*wakeful import .* on a new store/,
     }
     await expect(open(`${url}?schema=${schema}`)).rejects.toMatchObject(refusal)
     await expect(missingSql(`${url}?schema=${schema}`)).rejects.toMatchObject(refusal)
     expect(await examinePostgres(`${url}?schema=${schema}`, systemClock)).toContainEqual(
-      expect.objectContaining({ name: 'schema', advice: expect.stringContaining('wakeful export') }),
+      expect.objectContaining({
+        name: 'schema',
+        advice: expect.stringContaining('export it with commit 74b82111b6fe'),
+      }),
     )
   })
 })

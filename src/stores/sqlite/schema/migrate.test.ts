@@ -74,7 +74,7 @@ describe('an old binary', () => {
 })
 
 describe('a store of an unreleased version', () => {
-  it.each([1, 4])('with schema %i is refused, with what to do', async (version) => {
+  it.each([1, 2, 3, 4])('with schema %i is refused, with the commit that can export it', async (version) => {
     const path = join(dir, `unreleased-${version}.db`)
     const old = connect(path)
     old.exec(`CREATE TABLE wakeful_migrations (number INTEGER, name TEXT, breaking INTEGER, applied_at INTEGER);
@@ -83,11 +83,13 @@ describe('a store of an unreleased version', () => {
     old.close()
     const refusal = {
       code: 'store_unavailable',
-      message: new RegExp(`schema version ${version}; .*wakeful export .* with the version that made it`),
+      reason: 'store.unreleased_schema',
+      params: expect.objectContaining({ version, min: 5, commit: '74b82111b6fe' }),
+      message: /commit 74b82111b6fe .*npm run wakeful -- export .*wakeful import .* on a new store/,
     }
     await expect(open(`sqlite:${path}`)).rejects.toMatchObject(refusal)
     expect(() => migrationSql(path, version)).toThrow(refusal.message)
-    const advice = expect.stringContaining('wakeful export')
+    const advice = expect.stringContaining('export it with commit 74b82111b6fe')
     expect(examine(path, 0)).toEqual([expect.objectContaining({ name: 'schema', ok: false, advice })])
   })
 })

@@ -1,20 +1,28 @@
 import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type CachedDocument, CachedDocuments, type Operator } from '../../library/index.ts'
+import {
+  type Admit,
+  type Alarms,
+  type CachedDocument,
+  CachedDocuments,
+  type Operator,
+} from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import { type Clock, durationOf } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { type Rate, RateLimiter } from '../limits/index.ts'
 import { ActiveAlarmCount } from './active-alarm-count.ts'
 import {
   addsOne,
   assertPeriods,
   assertSizes,
-  isWake,
+  firesNow,
+  isSoon,
+  type JudgedRule,
   mayAdd,
   type QuotaRequest,
-  RuleInspector,
+  storesRule,
 } from './quota-use.ts'
+import { type Rate, RateLimiter } from './rate-limiter.ts'
 
 const HOUR_MS = 3_600_000
 const COUNTS_MAX = 10_000
@@ -99,13 +107,19 @@ export function checkedQuotas(quotas: Quotas): Quotas {
   return quotas
 }
 
-/** What is read from the store about whole tenants and idempotency keys. */
-export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown'>
+/** What quotas need of the library besides a caller's alarms. */
+export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown' | 'admittedAlarms'>
+
+/** How much a call uses of the quotas that are rates. */
+interface Rates {
+  readonly sets: number
+  readonly wakes: number
+}
 
 /** How much a call uses of each quota. */
 interface Use {
   readonly sets: number
-  readonly wakes: number
+  wakes: number
   readonly active: number
 }
 
@@ -150,27 +164,37 @@ export class QuotaGuard {
     this.#rates = new RateLimiter(clock)
   }
 
-  /** Does the work if the quotas allow all of it, else throws. Work that fails uses no alarms and no wakes. */
-  async within<T>(caller: Caller, wanted: readonly QuotaRequest[], work: () => Promise<T>): Promise<T> {
+  /**
+   * Does the work if the quotas allow all of it, else throws. Work that fails uses no alarms and no wakes. Rules are judged
+   * while the work is done, when `when` has been resolved: resolved a second time, at a later instant, it could be another rule.
+   */
+  async within<T>(
+    caller: Caller,
+    wanted: readonly QuotaRequest[],
+    work: (alarms: Alarms) => Promise<T>,
+  ): Promise<T> {
+    const { tenant, owner } = caller
     const levels = await this.#levelsOf(caller)
-    if (levels.length === 0) return work()
-    const fresh = await this.#withoutRepeats(caller, wanted)
-    const rules = new RuleInspector(caller.alarms, this.#clock)
-    for (const { quotas } of levels) {
-      const { payload_bytes: bytesMax, min_interval: minInterval } = quotas
-      if (bytesMax !== undefined) assertSizes(fresh, bytesMax)
-      if (minInterval !== undefined) await assertPeriods(rules, fresh, minInterval)
+    if (levels.length === 0) return work(caller.alarms)
+    const isRepeat = await this.#areRepeats(caller, wanted)
+    const fresh = wanted.filter((_, at) => !isRepeat[at])
+    for (const { quotas } of levels)
+      if (quotas.payload_bytes !== undefined) assertSizes(fresh, quotas.payload_bytes)
+    const use = await this.#charge(levels, caller, fresh)
+    const admit: Admit = (rules, now) => {
+      const judged = rules.flatMap((rule, at) => (isRepeat[at] ? [] : [{ rule, wanted: wanted[at]! }]))
+      this.#chargeRules(levels, use, judged, now)
     }
-    const use = await this.#charge(levels, rules, caller, fresh)
     try {
-      const done = await work()
+      const alarms = wanted.some(storesRule)
+        ? this.#store.admittedAlarms({ tenant, owner }, admit)
+        : caller.alarms
+      const done = await work(alarms)
       for (const { active } of levels) active.end(use.active, true)
       return done
     } catch (thrown) {
-      for (const level of levels) {
-        level.active.end(use.active, false)
-        this.#spend(level, { sets: 0, wakes: -use.wakes })
-      }
+      for (const { active } of levels) active.end(use.active, false)
+      this.#spend(levels, { sets: 0, wakes: -use.wakes })
       throw thrown
     }
   }
@@ -191,28 +215,19 @@ export class QuotaGuard {
     ]
   }
 
-  /** Without sets whose idempotency key is known: they change nothing and use nothing. */
-  async #withoutRepeats({ tenant, owner }: Caller, wanted: readonly QuotaRequest[]): Promise<QuotaRequest[]> {
-    const isRepeat = await Promise.all(
-      wanted.map((each) => {
+  /** Which are sets whose idempotency key is known: they change nothing and use nothing. */
+  #areRepeats({ tenant, owner }: Caller, wanted: readonly QuotaRequest[]): Promise<boolean[]> {
+    return Promise.all(
+      wanted.map(async (each) => {
         const key = each.does === 'set' ? each.options.idempotencyKey : undefined
-        return typeof key === 'string' && this.#store.isKnown({ tenant, owner }, key)
+        return typeof key === 'string' && (await this.#store.isKnown({ tenant, owner }, key))
       }),
     )
-    return wanted.filter((_, at) => !isRepeat[at])
   }
 
-  /** Charges every level, or throws and charges none. */
-  async #charge(
-    levels: readonly Level[],
-    rules: RuleInspector,
-    { alarms }: Caller,
-    wanted: readonly QuotaRequest[],
-  ): Promise<Use> {
+  /** Charges every level with all but the wakes of rules, or throws and charges none. */
+  async #charge(levels: readonly Level[], { alarms }: Caller, wanted: readonly QuotaRequest[]): Promise<Use> {
     const sets = wanted.filter(({ does }) => does === 'set' || does === 'edit').length
-    let wakes = 0
-    if (levels.some(({ quotas }) => quotas.wakes_per_hour !== undefined))
-      for (const each of wanted) if (await isWake(rules, each, this.#clock.now())) wakes += 1
     let active = wanted.filter(mayAdd).length
     const bounded = active === 0 ? [] : levels.filter(({ quotas }) => quotas.active_alarms !== undefined)
     const isOver = ({ quotas, active: count }: Level) => count.current + active > quotas.active_alarms!
@@ -224,34 +239,54 @@ export class QuotaGuard {
       await Promise.all(bounded.map((level) => level.active.recount()))
     }
     // Nothing is awaited from here on: no other call can use what was found free.
-    const use = { sets, wakes, active }
-    for (const level of levels) this.#assertRates(level, use)
+    const use = { sets, wakes: wanted.filter(firesNow).length, active }
+    this.#assertRates(levels, use)
     const full = active === 0 ? undefined : bounded.find(isOver)
     if (full !== undefined) {
       const error = { scope: full.scope, max: full.quotas.active_alarms ?? null }
       throw new WakefulError('quota.active_alarms', error, { retryAfterMs: QUOTA_RETRY_MS })
     }
-    for (const level of levels) {
-      this.#spend(level, use)
-      level.active.begin(active)
-    }
+    this.#spend(levels, use)
+    for (const level of levels) level.active.begin(active)
     return use
   }
 
-  #assertRates({ quotas, name, scope }: Level, use: Use): void {
-    for (const { uses, quota, rateOf } of RATES) {
-      const max = quotas[quota]
-      if (max === undefined || use[uses] === 0) continue
-      const retryAfterMs = this.#rates.waitMs(`${uses} ${name}`, use[uses], rateOf(max))
-      const most = `${max} alarm${max === 1 ? '' : 's'}`
-      if (retryAfterMs > 0) throw new WakefulError(`quota.${quota}`, { scope, max: most }, { retryAfterMs })
+  /** Charges every level with the wakes of rules, or throws and gives back the sets. */
+  #chargeRules(levels: readonly Level[], use: Use, judged: readonly JudgedRule[], now: number): void {
+    // The rules of an earlier attempt were not stored.
+    this.#spend(levels, { sets: 0, wakes: -use.wakes })
+    use.wakes = 0
+    try {
+      for (const { quotas } of levels)
+        if (quotas.min_interval !== undefined) assertPeriods(judged, quotas.min_interval)
+      const wakes = judged.filter((each) => isSoon(each, now)).length
+      this.#assertRates(levels, { sets: 0, wakes })
+      this.#spend(levels, { sets: 0, wakes })
+      use.wakes = wakes
+    } catch (thrown) {
+      this.#spend(levels, { sets: -use.sets, wakes: 0 })
+      throw thrown
     }
   }
 
-  #spend({ quotas, name }: Level, use: Omit<Use, 'active'>): void {
-    for (const { uses, quota, rateOf } of RATES) {
-      const max = quotas[quota]
-      if (max !== undefined && use[uses] !== 0) this.#rates.spend(`${uses} ${name}`, use[uses], rateOf(max))
+  #assertRates(levels: readonly Level[], use: Rates): void {
+    for (const { quotas, name, scope } of levels) {
+      for (const { uses, quota, rateOf } of RATES) {
+        const max = quotas[quota]
+        if (max === undefined || use[uses] === 0) continue
+        const retryAfterMs = this.#rates.waitMs(`${uses} ${name}`, use[uses], rateOf(max))
+        const most = `${max} alarm${max === 1 ? '' : 's'}`
+        if (retryAfterMs > 0) throw new WakefulError(`quota.${quota}`, { scope, max: most }, { retryAfterMs })
+      }
+    }
+  }
+
+  #spend(levels: readonly Level[], use: Rates): void {
+    for (const { quotas, name } of levels) {
+      for (const { uses, quota, rateOf } of RATES) {
+        const max = quotas[quota]
+        if (max !== undefined && use[uses] !== 0) this.#rates.spend(`${uses} ${name}`, use[uses], rateOf(max))
+      }
     }
   }
 
