@@ -1,6 +1,6 @@
 import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { SetOptions } from '../alarm/index.ts'
-import { WakefulError } from '../errors/core.ts'
+import { inField, WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { Moment, When, WhenObject } from '../time/index.ts'
@@ -61,7 +61,8 @@ function snakeCase(name: string): string {
 
 /** The time fields of a body; `zone` applies to a time that names none. */
 export function whenFields(when: When, zone?: string): Fields {
-  if (!isWhenObject(when)) return { ...momentFields(when), ...(zone !== undefined && { timezone: zone }) }
+  if (!isWhenObject(when))
+    return { ...inField('when', () => momentFields(when)), ...(zone !== undefined && { timezone: zone }) }
   const { at, unix, cron, start, end, timezone, ...rest } = when
   if (at !== undefined && unix !== undefined)
     throw new WakefulError('field.both', { other: 'unix' }, { field: 'at' })

@@ -78,7 +78,7 @@ export const alarmOperations = operationsOf('alarms', {
     description:
       'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items.',
     body: z.strictObject({ items: z.array(setBody).min(1).max(1000) }),
-    idempotencyHeader: { refused: 'give each item its own idempotency_key' },
+    idempotencyHeader: false,
     answers: created('All are set, in the order of the request.', z.object({ items: z.array(setWire) })),
     refusals: SET_REFUSALS,
   },

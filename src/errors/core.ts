@@ -6,7 +6,7 @@ import { loadReasons } from './reason.ts'
 import { CORE_REASONS } from './reasons/core.ts'
 
 export { type ErrorCode, isErrorCode } from './reason.ts'
-export { closest, display, errorText, WakefulError } from './wakeful-error.ts'
+export { closest, display, errorText, inField, WakefulError } from './wakeful-error.ts'
 export { type ErrorData, fromWire, libraryField, type WireError } from './words.ts'
 
 loadReasons(CORE_REASONS)

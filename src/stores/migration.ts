@@ -37,6 +37,5 @@ export function assertNotTooOld(place: string, version: number, migrations: read
     place,
     version,
     min: migrations[0]!.number,
-    hint: MOVE_OLD_STORE,
   })
 }

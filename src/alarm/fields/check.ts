@@ -92,7 +92,7 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     case 'payload':
       return payloadText(value, limits)
     case 'target':
-      return target(value as TargetSpec)
+      return inField(name, () => target(value as TargetSpec))
     case 'backoff':
       return backoffOf(value, defaults)
     default:
@@ -166,7 +166,7 @@ function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
 /** The JSON text of a payload; null if omitted. */
 export function payloadText(payload: unknown, limits: Limits): string | null {
   if (payload === undefined) return null
-  const text = jsonText(payload)
+  const text = inField('payload', () => jsonText(payload))
   const bytes = utf8Length(text)
   if (bytes > limits.payloadBytesMax) {
     throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })

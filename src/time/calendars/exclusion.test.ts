@@ -60,13 +60,13 @@ describe('readExclude', () => {
     [[7], /7 is not the name/],
     [{ calendars: 7 }, /not understood/],
     [{ weekend: 'sat' }, /list of weekdays/],
-    [{ weekend: 'mon tue wed thu fri sat sun'.split(' ') }, /all seven/],
-    [{ weekend: true, move: 'away' }, /move 'away' is not 'next' or 'previous'/],
-    [{ weekend: true, offset: 1 }, /offset goes with move/],
+    [{ weekend: 'mon tue wed thu fri sat sun'.split(' ') }, /All seven/],
+    [{ weekend: true, move: 'away' }, /`exclude.move` must be one of next, previous, not 'away'/],
+    [{ weekend: true, offset: 1 }, /`exclude.offset` needs `exclude.move`/],
     [{ weekend: true, move: 'next', offset: 251 }, /from -250 to 250/],
     [{ weekend: true, move: 'next', offset: 0.5 }, /whole number/],
-    [{ move: 'next' }, /move needs days off/],
-    [{ holidays: 'us' }, /'holidays' is unknown/],
+    [{ move: 'next' }, /`exclude.move` needs days off/],
+    [{ holidays: 'us' }, /`exclude`: Unknown option "holidays"/],
     [Array.from({ length: 21 }, (_, index) => `c${index}`), /at most 20/],
   ])('refuses %j', (input, message) => {
     expect(() => readExclude(input)).toThrow(message)

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { inField, WakefulError } from '../../error.ts'
 import { formatDuration, parseDuration } from '../durations/index.ts'
 import { JITTER_MS_MAX, type Misfire } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
@@ -32,8 +32,11 @@ export function readMisfire(input: unknown): Misfire | undefined {
       { field: 'misfire.max' },
     )
   }
-  const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : parseDuration(within as string)
-  if (withinMs < 1) throw new WakefulError('when.misfire_within', {})
+  const withinMs =
+    within === undefined
+      ? ALL_WITHIN_MS_DEFAULT
+      : inField('misfire.within', () => parseDuration(within as string))
+  if (withinMs < 1) throw new WakefulError('when.misfire_within', {}, { field: 'misfire.within' })
   return { all: { max: max as number, withinMs } }
 }
 
@@ -51,7 +54,7 @@ export function readDst(input: unknown): DstPolicy | undefined {
 /** Parses a jitter to milliseconds; zero is the same as none. */
 export function readJitter(input: unknown): number | undefined {
   if (input === undefined) return undefined
-  const ms = parseDuration(input as string)
+  const ms = inField('jitter', () => parseDuration(input as string))
   if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
   const expected = `at most ${formatDuration(JITTER_MS_MAX)}`
   throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'jitter' })
