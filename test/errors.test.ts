@@ -13,6 +13,7 @@ import {
   wireField,
 } from '../src/errors/index.ts'
 import { problemOf } from '../src/server/http/index.ts'
+import { assertTimezone, readCalendar, resolveSince, resolveWhen, type When } from '../src/time/index.ts'
 import { sampleError } from '../tools/sample-error.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['bytes', 'count', 'line', 'max', 'min', 'number', 'status'])
@@ -26,7 +27,7 @@ describe('every reason', () => {
   it.each(IDS)('%s renders in every interface without leftovers', (reason) => {
     for (const where of INTERFACES) {
       const text = render(sample(reason), where)
-      expect(text).not.toMatch(/undefined|\[object|NaN|\$\{| {2}|\.\.(?!\.)/)
+      expect(text).not.toMatch(/undefined|\[object|NaN|\$\{| {2}|\.\.(?![.\d])/)
       expect(text).not.toBe('')
       if (where !== 'library') expect(text).not.toMatch(/`maxFailures`/)
       if (where === 'cli') expect(text).not.toMatch(/`--/)
@@ -36,6 +37,11 @@ describe('every reason', () => {
   it.each(IDS)('%s has an id and parameters that are the same in TypeScript and JSON', (reason) => {
     expect(reason).toMatch(/^[a-z]+(?:\.[a-z0-9_]+)?$/)
     for (const name of Object.keys(sample(reason).params)) expect(name).toMatch(/^[a-z]+$/)
+  })
+
+  it.each(IDS)('%s has values as parameters, and no words that the code wrote', (reason) => {
+    const words = ['advice', 'description', 'detail', 'hint', 'message', 'problem', 'sentence', 'why']
+    for (const name of Object.keys(sample(reason).params)) expect(words).not.toContain(name)
   })
 
   it.each(IDS)('%s comes back from the wire as it was thrown', (reason) => {
@@ -49,6 +55,63 @@ describe('every reason', () => {
 
 function dataOf({ code, reason, params, field, message, errors }: WakefulError): unknown {
   return { code, reason, params, field, message, errors: errors?.map(dataOf) }
+}
+
+it('an error within another comes back from the wire with it', () => {
+  const ics = 'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20260230\nEND:VEVENT\nEND:VCALENDAR'
+  const thrown = thrownBy(() => readCalendar('us', { ics }, 0))
+  expect(thrown.message).toMatch(/^`ics`: DTSTART '20260230' does not exist.* This is in line 3 of/)
+  const problem = problemOf(thrown)
+  const read = errorOf(problem.status, JSON.stringify(problem), 'http://alarms.test')
+  expect(dataOf(read)).toEqual(dataOf(thrown))
+})
+
+describe('an error about one input names it', () => {
+  const context = { now: 0, timezone: 'UTC' }
+  const set = (when: When) => () => resolveWhen(when, context)
+  it.each<[field: string, flag: string, () => unknown]>([
+    ['when', 'WHEN', set('soonish')],
+    ['when', 'WHEN', set('every february 30')],
+    ['at', 'WHEN', set({ at: 'soonish' })],
+    ['at', 'WHEN', set({ at: new Date(Number.NaN) })],
+    ['unix', '--unix', set({ unix: 1e12 })],
+    ['delay', '--delay', set({ delay: '5' })],
+    ['cron', '--cron', set({ cron: '0 25 * * *' })],
+    ['cron', '--cron', set({ cron: 'TZ=Mars/Phobos 0 9 * * *' })],
+    ['cron', '--cron', set({ cron: '0 0 30 2 *' })],
+    ['every', '--every', set({ every: '5' })],
+    ['rrule', '--rrule', set({ rrule: 'FREQ=NEVER' })],
+    ['rrule', '--rrule', set({ rrule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30' })],
+    ['start', '--start', set({ every: '1h', start: 'soonish' })],
+    ['end', '--end', set({ every: '1h', end: '1969-01-01' })],
+    ['jitter', '--jitter', set({ every: '1h', jitter: '5' })],
+    ['misfire.within', '--misfire-within', set({ every: '1h', misfire: { all: { within: '5' } } })],
+    ['timezone', '--timezone', set({ cron: '0 9 * * *', timezone: 'Mars/Phobos' })],
+    ['timezone', '--timezone', () => assertTimezone('+01:00')],
+    ['exclude', '--exclude', set({ cron: '0 9 * * *', exclude: 'us' })],
+    ['exclude.move', '--move', set({ cron: '0 9 * * *', exclude: { move: 'next' } })],
+    ['exclude.offset', '--offset', set({ cron: '0 9 * * *', exclude: { weekend: true, offset: 1 } })],
+    ['exclude.weekend', '--exclude', set({ cron: '0 9 * * *', exclude: { weekend: ['caturday'] } })],
+    ['since', '--since', () => resolveSince('soonish', context)],
+    ['dates', 'DATES', () => readCalendar('us', { dates: ['tomorrow'] }, 0)],
+    ['weekend', '--weekend', () => readCalendar('us', { weekend: ['caturday'] }, 0)],
+  ])('%s, %s', (field, flag, work) => {
+    const thrown = thrownBy(work)
+    expect(thrown.field).toBe(field)
+    expect(thrown.message).toContain(`\`${field}\``)
+    expect(render(thrown, 'wire')).toContain(`\`${wireField(field)}\``)
+    expect(render(thrown, 'cli')).toContain(flag)
+  })
+})
+
+function thrownBy(work: () => unknown): WakefulError {
+  try {
+    work()
+  } catch (thrown) {
+    if (thrown instanceof WakefulError) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was thrown')
 }
 
 describe('an error', () => {

@@ -131,7 +131,7 @@ describe('the package', () => {
       const alarm: AlarmView = await wakeful.set(when, { target: 'remind' })
       // @ts-expect-error a bare number says neither seconds nor milliseconds
       await wakeful.set(5, { target: 'remind' })
-      if (alarm.nextFireAt === null) throw new WakefulError('internal', { detail: 'never' })`
+      if (alarm.nextFireAt === null) throw new WakefulError('alarm.not_found', { name: 'never' })`
     writeFileSync(join(app, 'types.ts'), program)
     const flags = [
       '--noEmit',

@@ -4,12 +4,14 @@ import { INTERFACES, type Param, type Params, type ReasonId, reasonOf, render } 
 const LISTS: ReadonlySet<string> = new Set([
   'allowed',
   'fields',
+  'forms',
   'kinds',
   'known',
   'methods',
   'names',
   'nicknames',
   'others',
+  'units',
   'words',
 ])
 

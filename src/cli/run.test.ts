@@ -71,7 +71,7 @@ describe('bad usage', () => {
     [['pause', 'x', '--key', 'y'], /by its id or by --key/],
     [['reset'], /Add --yes/],
     [['list', '--tenant', ''], /--tenant is empty/],
-    [['list', '--order', 'due', '--status', 'cancelled'], /For cancelled, leave --order out/],
+    [['list', '--order', 'due', '--status', 'cancelled'], /For status cancelled, leave --order out/],
     [['cancel', 'a', 'b', '--if-updated-at', '2026-11-15T08:00Z'], /needs exactly one id/],
     [['set', 'twice a day'], /twice a day/],
     [['set', 'tomorrow', '--count', '3'], /--count belongs to recurring rules\. This WHEN fires once/],
@@ -351,7 +351,10 @@ describe('the whole store', () => {
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is the store itself') })
     }
     const nowhere = await wakeful(['backup', join(dir, 'nowhere/x')])
-    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringMatching(/there is no folder .*nowhere/) })
+    expect(nowhere).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/There is no folder .*nowhere for /),
+    })
     expect((await wakeful(['list', '--json'])).stdout).toContain(payload)
   })
 

@@ -130,11 +130,11 @@ it('has no key in any error', async () => {
   expect(() => connect('http://alarms.test', { key: `${KEY}\r\nx: y` })).toThrow(
     /^The key is malformed(?!.*secret)/,
   )
-  expect(() => connect(`http://me:${KEY}@alarms.test`)).toThrow(/^The address contains(?!.*secret)/)
+  expect(() => connect(`http://me:${KEY}@alarms.test`)).toThrow(/^`url` contains(?!.*secret)/)
 })
 
 it('rejects invalid URLs, names and numbers', () => {
-  expect(() => connect('alarms.test')).toThrow('must be a URL such as http://127.0.0.1:7420')
+  expect(() => connect('alarms.test')).toThrow('must be the URL of a server, such as http://127.0.0.1:7420')
   expect(() => connect('sqlite:alarms.db')).toThrow('http:// or https://, not sqlite:')
   expect(() => connect('http://alarms.test?x=1')).toThrow('Leave out ? and #')
   for (const owner of ['\ud800', 'a\0'])

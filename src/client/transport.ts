@@ -158,10 +158,14 @@ export class HttpTransport {
 
   /** The error of a call without a response. A write that cannot be repeated may or may not have taken effect. */
   #noAnswer(thrown: unknown, timedOutAfterMs: number | null, isRepeatable: boolean): WakefulError {
-    const detail =
-      timedOutAfterMs === null ? this.#withoutKey(reasonOf(thrown)) : `timed out after ${timedOutAfterMs} ms`
-    const params = { url: this.base, detail, repeatable: isRepeatable }
-    return new WakefulError('client.no_answer', params, { cause: thrown })
+    const at = { url: this.base, repeatable: isRepeatable }
+    return timedOutAfterMs === null
+      ? new WakefulError(
+          'client.no_answer',
+          { ...at, cause: this.#withoutKey(reasonOf(thrown)) },
+          { cause: thrown },
+        )
+      : new WakefulError('client.timed_out', { ...at, ms: timedOutAfterMs }, { cause: thrown })
   }
 
   /** Removes the key, which is a secret: a proxy may repeat it in its response. */
@@ -181,12 +185,14 @@ function baseOf(url: string): string {
   try {
     parsed = new URL(url)
   } catch {
-    throw new WakefulError('client.address', {})
+    throw new WakefulError('client.address', {}, { field: 'url' })
   }
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
-    throw new WakefulError('client.address_protocol', { protocol: parsed.protocol })
-  if (parsed.username !== '' || parsed.password !== '') throw new WakefulError('client.address_password', {})
-  if (parsed.search !== '' || parsed.hash !== '') throw new WakefulError('client.address_query', {})
+    throw new WakefulError('client.address_protocol', { protocol: parsed.protocol }, { field: 'url' })
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new WakefulError('client.address_password', {}, { field: 'url' })
+  if (parsed.search !== '' || parsed.hash !== '')
+    throw new WakefulError('client.address_query', {}, { field: 'url' })
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }
 

@@ -116,13 +116,13 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
 }
 
 function refuseTx(tx: unknown): void {
-  if (tx !== undefined) throw new WakefulError('client.tx', {})
+  if (tx !== undefined) throw new WakefulError('client.tx', {}, { field: 'tx' })
 }
 
 /** The trace of a call, which becomes a header: different traces in one call are refused. */
 function traceHeader(traces: readonly (string | undefined)[]): { traceparent?: string } {
   const [first, ...others] = new Set(traces)
-  if (others.length > 0) throw new WakefulError('client.traceparents', {})
+  if (others.length > 0) throw new WakefulError('client.traceparents', {}, { field: 'traceparent' })
   return first === undefined ? {} : { traceparent: first }
 }
 

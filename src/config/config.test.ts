@@ -126,7 +126,7 @@ describe('the configuration', () => {
       [],
       {},
       '{ "port": 1, }',
-      'The configuration wakeful.json cannot be read: it is not JSON: Expected double-quoted property name in JSON at position 13 (line 1 column 14).',
+      'The configuration wakeful.json is not JSON: Expected double-quoted property name in JSON at position 13 (line 1 column 14).',
     ],
     ['what is no object', [], {}, '[1]', 'wakeful.json must be a JSON object'],
     [

@@ -109,9 +109,8 @@ function readSettings(file: string, read: (path: string) => string): FileSetting
   try {
     parsed = JSON.parse(read(file))
   } catch (thrown) {
-    const text = errorText(thrown, 200)
-    const detail = thrown instanceof SyntaxError ? `it is not JSON: ${text}` : text
-    throw new WakefulError('config.unreadable', { file, detail })
+    const reason = thrown instanceof SyntaxError ? 'config.not_json' : 'config.unreadable'
+    throw new WakefulError(reason, { file, cause: errorText(thrown, 200) })
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new WakefulError('config.not_object', { file })

@@ -76,7 +76,7 @@ export const alarmOperations = operationsOf('alarms', {
     description:
       'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items.',
     body: z.strictObject({ items: z.array(setBody).meta({ maxItems: DEFAULT_LIMITS.batchMax }) }),
-    idempotencyHeader: { refused: 'give each item its own idempotency_key' },
+    idempotencyHeader: false,
     answers: created('All are set, in the order of the request.', z.object({ items: z.array(setWire) })),
     refusals: SET_REFUSALS,
   },

@@ -37,10 +37,10 @@ export interface Operation {
   /** Whether `If-Match` may name the version that an edit is based on. */
   readonly ifMatch?: boolean
   /**
-   * Whether the header `Idempotency-Key` may replace the body's `idempotency_key`. `refused` says what to do instead, for
-   * calls where the header would have no effect that its sender could rely on. Other calls ignore it.
+   * Whether the header `Idempotency-Key` may replace the body's `idempotency_key`. False refuses it, for calls of many
+   * items, each of which has its own. Other calls ignore it.
    */
-  readonly idempotencyHeader?: true | { readonly refused: string }
+  readonly idempotencyHeader?: boolean
   /** Whether a one-time ticket in the query may replace the key, and `Last-Event-ID` the cursor. */
   readonly acceptsTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>

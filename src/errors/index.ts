@@ -1,8 +1,12 @@
 import { loadReasons, type ParamsIn } from './reason.ts'
 import { ALARM_REASONS } from './reasons/alarms.ts'
+import { CLI_REASONS } from './reasons/cli.ts'
 import { CORE_REASONS } from './reasons/core.ts'
+import { DAYS_OFF_REASONS } from './reasons/days-off.ts'
 import { OPERATION_REASONS } from './reasons/operations.ts'
+import { PHRASE_REASONS } from './reasons/phrases.ts'
 import { REQUEST_REASONS } from './reasons/requests.ts'
+import { RULE_REASONS } from './reasons/rules.ts'
 import { TIME_REASONS } from './reasons/time.ts'
 
 export * from './foreign-text.ts'
@@ -24,8 +28,12 @@ export const REASONS = loadReasons({
   ...CORE_REASONS,
   ...ALARM_REASONS,
   ...TIME_REASONS,
+  ...PHRASE_REASONS,
+  ...RULE_REASONS,
+  ...DAYS_OFF_REASONS,
   ...REQUEST_REASONS,
   ...OPERATION_REASONS,
+  ...CLI_REASONS,
 })
 
 /** The stable id of a reason. */

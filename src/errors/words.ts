@@ -40,12 +40,18 @@ const FLAGS: Readonly<Record<string, string>> = {
   when: 'WHEN',
   'backoff.baseMs': '--backoff-base',
   'backoff.capMs': '--backoff-cap',
+  dates: 'DATES',
+  dst: '--dst-gap and --dst-overlap',
   'exclude.move': '--move',
   'exclude.offset': '--offset',
   'misfire.all.max': '--misfire-max',
   'misfire.all.within': '--misfire-within',
+  'target.pool': '--pool',
   updatedAt: '--if-updated-at',
 }
+
+/** Fields whose parts have no flags of their own. */
+const WHOLE_FLAGS: readonly string[] = ['exclude', 'onFailure', 'target']
 
 /** An error as data: what goes over the wire, and what every interface renders its text from. */
 export interface ErrorData {
@@ -105,7 +111,9 @@ function optionIn(where: Interface, field: string, value: string): string {
 
 function flagOf(field: string): string {
   if (field.includes('[')) return field
-  return FLAGS[field] ?? `--${snake(field).replaceAll('.', '-').replaceAll('_', '-')}`
+  const flag = (name: string) => `--${snake(name).replaceAll('.', '-').replaceAll('_', '-')}`
+  const [whole] = field.split('.') as [string]
+  return FLAGS[field] ?? flag(WHOLE_FLAGS.includes(whole) ? whole : field)
 }
 
 /** A field's path as the wire has it: `items[1].max_failures`. */

@@ -30,7 +30,7 @@ export class RawJson {
     try {
       JSON.parse(text)
     } catch (cause) {
-      throw new WakefulError('json.invalid', { what: 'payload', detail: errorText(cause) }, { cause })
+      throw new WakefulError('json.invalid', { what: 'payload', cause: errorText(cause) }, { cause })
     }
     this.text = text
   }
@@ -48,10 +48,9 @@ export function jsonText(payload: unknown): string {
   try {
     text = JSON.stringify(payload)
   } catch (cause) {
-    throw new WakefulError('json.unwritable', { what: 'payload', detail: errorText(cause) }, { cause })
+    throw new WakefulError('json.unwritable', { what: 'payload', cause: errorText(cause) }, { cause })
   }
-  if (text === undefined)
-    throw new WakefulError('json.unwritable', { what: 'payload', detail: `it is a ${typeof payload}` })
+  if (text === undefined) throw new WakefulError('json.no_value', { what: 'payload', type: typeof payload })
   if (text.includes('null')) refuseNonFinite(payload)
   return text
 }
@@ -60,8 +59,7 @@ export function jsonText(payload: unknown): string {
 function refuseNonFinite(payload: unknown): void {
   JSON.stringify(payload, (name, value: unknown) => {
     if (typeof value !== 'number' || Number.isFinite(value)) return value
-    const where = name === '' ? '' : ` at ${JSON.stringify(name)}`
-    throw new WakefulError('json.unwritable', { what: 'payload', detail: `it holds ${value}${where}` })
+    throw new WakefulError('json.not_finite', { what: 'payload', value: String(value), name: name || null })
   })
 }
 

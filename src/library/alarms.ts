@@ -111,7 +111,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
     if (items.length > batchMax)
-      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax })
+      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax }, { field: 'items' })
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
       ofItem(at, () => checked<SetManyItem>('setMany', item, ITEM_FIELDS))

@@ -30,7 +30,7 @@ function userType(type: string): string {
   if (!TYPE.test(type))
     throw new WakefulError('field.invalid', { expected, value: display(type) }, { field: 'type' })
   const own = wakefulPrefix(type)
-  if (own !== null) throw new WakefulError('event.type_reserved', { prefix: own })
+  if (own !== null) throw new WakefulError('event.type_reserved', { prefix: own }, { field: 'type' })
   return type
 }
 

@@ -54,7 +54,8 @@ export class OwnInbox implements Inbox {
   async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
     assertName('occurrenceId', occurrenceId, this.#library.limits.nameBytesMax)
     const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
-    if (complete !== undefined && fail !== undefined) throw new WakefulError('inbox.both_reports', {})
+    if (complete !== undefined && fail !== undefined)
+      throw new WakefulError('inbox.both_reports', {}, { field: 'complete' })
     if (tries !== undefined) assertInteger('tries', tries, 1, null)
     const { store } = this.#library
     // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.

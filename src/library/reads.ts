@@ -117,7 +117,7 @@ export class ScopedReads {
     const { status, q, since, order = 'newest', limit, ...filters } = asked
     assertChoice('order', order, ['newest', 'due'])
     if (order === 'due' && WITHOUT_INSTANT.includes(status))
-      throw new WakefulError('list.order_without_instant', { status: String(status) })
+      throw new WakefulError('list.order_without_instant', { status: String(status) }, { field: 'order' })
     for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
@@ -272,7 +272,7 @@ export class ScopedReads {
 function placeOf(cursor: string, order: ListQuery['order']): ListPosition {
   const [row, at] = decodeCursor('list', cursor)
   if ((at !== undefined) !== (order === 'due'))
-    throw new WakefulError('list.cursor_of_other_order', { order })
+    throw new WakefulError('list.cursor_of_other_order', { order }, { field: 'cursor' })
   return { row: row!, ...(at !== undefined && { at: Number(at) }) }
 }
 

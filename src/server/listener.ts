@@ -144,5 +144,5 @@ function listenFailure(thrown: NodeJS.ErrnoException, host: string, port: number
     return new WakefulError('listen.in_use', { address: where }, { cause: thrown })
   if (thrown.code === 'EACCES')
     return new WakefulError('listen.not_permitted', { address: where }, { cause: thrown })
-  return new WakefulError('listen.failed', { address: where, text: errorText(thrown) }, { cause: thrown })
+  return new WakefulError('listen.failed', { address: where, cause: errorText(thrown) }, { cause: thrown })
 }

@@ -133,61 +133,57 @@ export function portableText(line: PortableLine): string {
 
 /** Parses a line; throws with the line's number and what is wrong with it. */
 export function parsePortable(text: string, lineNumber: number): PortableLine {
-  const refuse = (detail: string) => new WakefulError('export.line', { line: lineNumber, detail })
+  const at = { line: lineNumber }
+  const incomplete = (kind: string) => new WakefulError('export.incomplete', { ...at, kind })
   let line: PortableLine
   try {
     line = renamed(JSON.parse(text), (name) =>
       name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     ) as PortableLine
   } catch (thrown) {
-    throw refuse(`not JSON (${errorText(thrown)})`)
+    throw new WakefulError('export.not_json', { ...at, cause: errorText(thrown) })
   }
-  if (line === null || typeof line !== 'object') throw refuse('not an object')
+  if (line === null || typeof line !== 'object') throw new WakefulError('export.not_object', at)
   // PostgreSQL cannot store U+0000 in text. In JSON that is stored as text, such as a payload, it is escaped twice and fine.
-  if (text.includes('\\u0000') && hasNul(line))
-    throw refuse('a text in it contains \\u0000, which is not allowed')
+  if (text.includes('\\u0000') && hasNul(line)) throw new WakefulError('export.nul_character', at)
   if ('wakeful' in line) {
-    assertReadable(line.version, refuse)
+    assertReadable(line.version, lineNumber)
     return line
   }
   if ('alarm' in line) {
-    if (!isPortableAlarm(line)) throw refuse('its alarm is incomplete')
+    if (!isPortableAlarm(line)) throw incomplete('alarm')
     const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
     return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
   }
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar ?? {}
     if (typeof tenant !== 'string' || !isHolidayCalendar({ ...calendar, version: 1 }))
-      throw refuse('its calendar is incomplete')
+      throw incomplete('calendar')
     return line
   }
   if ('event' in line) {
-    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is incomplete')
+    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw incomplete('event')
     return line
   }
   if ('document' in line) {
-    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw refuse('its document is incomplete')
+    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw incomplete('document')
     const { kind } = line.document
     return { document: { ...line.document, kind: kind === 'switchboard' ? 'pauses' : kind } }
   }
   if ('wake' in line) {
-    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw refuse('its wake is incomplete')
+    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw incomplete('wake')
     return line
   }
   if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events', 'documents', 'wakes'])))
     return line
-  throw refuse('not a calendar, a document, an alarm, an event, a wake or the end')
+  throw new WakefulError('export.unknown_line', at)
 }
 
-function assertReadable(version: number, refuse: (problem: string) => WakefulError): void {
+function assertReadable(version: number, line: number): void {
   if (version > PORTABLE_VERSION)
-    throw refuse(
-      `version ${version} is newer than ${PORTABLE_VERSION}, the newest this Wakeful reads. Upgrade Wakeful`,
-    )
+    throw new WakefulError('export.too_new', { line, version, max: PORTABLE_VERSION })
   if (version < PORTABLE_VERSION_MIN)
-    throw refuse(
-      `version ${version} is older than ${PORTABLE_VERSION_MIN}, the oldest this Wakeful reads. Export again with a newer version`,
-    )
+    throw new WakefulError('export.too_old', { line, version, min: PORTABLE_VERSION_MIN })
 }
 
 function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
@@ -280,17 +276,8 @@ export function nameConflict(
   value: string,
   by: string,
 ): WakefulError {
-  const hint =
-    what === 'key'
-      ? 'cancel that alarm and import again, or cancel the other in its own store and export again'
-      : 'it is kept as long as that alarm, so import into another store (another file, another ?schema=)'
-  return new WakefulError('import.name_taken', {
-    alarm: alarm.id,
-    what,
-    value: JSON.stringify(value),
-    by,
-    hint,
-  })
+  const reason = what === 'key' ? 'import.key_taken' : 'import.idempotency_key_taken'
+  return new WakefulError(reason, { alarm: alarm.id, value: JSON.stringify(value), by })
 }
 
 /** The names inside a target's configuration and a calendar's dates are the user's and stay as they are. */

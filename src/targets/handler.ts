@@ -77,18 +77,18 @@ export class HandlerTarget implements TargetKind {
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
     assertName('name', name, 512)
-    if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX })
+    if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX }, { field: 'name' })
     if (typeof handler !== 'function') throw new WakefulError('handler.not_function', { name })
     const { timeoutMs } = options
     if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
-      throw new WakefulError('handler.timeout', { name, value: String(timeoutMs) })
+      throw new WakefulError('handler.timeout', { name, value: String(timeoutMs) }, { field: 'timeoutMs' })
     }
-    if (this.#handlers.has(name)) throw new WakefulError('handler.registered', { name })
+    if (this.#handlers.has(name)) throw new WakefulError('handler.registered', { name }, { field: 'name' })
     this.#handlers.set(name, { handler, options })
   }
 
-  parse({ handler, pool = this.#namesPool }: TargetObject, field = 'target'): Target {
-    return { kind: 'handler', name: assertName(field, handler, 512), pool: assertPool(pool) }
+  parse({ handler, pool = this.#namesPool }: TargetObject): Target {
+    return { kind: 'handler', name: assertName('handler', handler, 512), pool: assertPool(pool) }
   }
 
   names(): readonly string[] {

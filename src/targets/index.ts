@@ -11,7 +11,7 @@ export {
   type TargetKind,
   Targets,
 } from './targets.ts'
-export { forbiddenText, webhookTarget } from './webhook.ts'
+export { webhookTarget } from './webhook.ts'
 export type {
   Sealer,
   SigningKey,

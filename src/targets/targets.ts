@@ -65,8 +65,8 @@ export interface TargetKind {
   readonly kind: string
   /** The fields its targets may have; others are refused before `parse`. */
   readonly fields: readonly string[]
-  /** Parses a target that names this kind, or throws. `field` is that of the alarm, such as `target`. */
-  parse(spec: TargetObject, field?: string): Target
+  /** Parses a target that names this kind, or throws. */
+  parse(spec: TargetObject): Target
   deliver(delivery: Delivery): Promise<DeliveryReceipt>
   /** The names of targets that are registered in this process; none by default. */
   names?(): readonly string[]
@@ -97,7 +97,7 @@ export class Targets implements Dispatcher {
   }
 
   /** Parses a target, or throws with what can be written. */
-  parse(spec: TargetSpec, field = 'target'): Target {
+  parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
       throw new WakefulError('target.malformed', { value: display(spec) })
     }
@@ -110,8 +110,8 @@ export class Targets implements Dispatcher {
       throw new WakefulError('target.unknown_kind', { value: names.join(', ').slice(0, 200), kinds, near })
     }
     const unknown = Object.keys(object).find((name) => !kind.fields.includes(name))
-    if (unknown !== undefined) throw unknownField(unknown, kind.fields, field)
-    return kind.parse(object, field)
+    if (unknown !== undefined) throw unknownField(unknown, kind.fields)
+    return kind.parse(object)
   }
 
   /** A name alone is the inbox, or a handler. */

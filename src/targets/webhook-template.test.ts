@@ -156,9 +156,7 @@ describe('a template', () => {
   test('has at most 100 placeholders', () => {
     const of = (count: number) => ['{{label}} '.repeat(count - 1), '{{payload}}']
     expect(fill(of(100))).toContain(ODD)
-    expect(() => readTemplate(of(101))).toThrow(
-      'The body of the webhook has 101 placeholders. At most 100 are allowed.',
-    )
+    expect(() => readTemplate(of(101))).toThrow('The value has 101 placeholders. At most 100 are allowed.')
     expect(() => readTemplate('{{payload}}'.repeat(5_000))).toThrow('has 5000 placeholders')
   })
 

@@ -17,11 +17,6 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD_PATH = 'payload.'
 
-/** The error for an invalid webhook. */
-export function refusal(detail: string): WakefulError {
-  return new WakefulError('webhook.invalid', { detail })
-}
-
 /** Validates a template: JSON, of limited size, without unknown fields. Returns a copy, which the caller cannot change. */
 export function readTemplate(body: unknown): BodyTemplate {
   let text: string | undefined
@@ -30,27 +25,21 @@ export function readTemplate(body: unknown): BodyTemplate {
   } catch {
     text = undefined
   }
-  if (text === undefined) throw refusal(`The body of the webhook must be JSON or text, not ${display(body)}.`)
+  if (text === undefined) throw new WakefulError('webhook.body', { value: display(body) })
   const bytes = utf8Length(text)
-  if (bytes > TEMPLATE_BYTES_MAX) {
-    throw refusal(
-      `The body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
-    )
-  }
+  if (bytes > TEMPLATE_BYTES_MAX) throw new WakefulError('field.too_long', { bytes, max: TEMPLATE_BYTES_MAX })
   if (!text.isWellFormed() || /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(text))
-    throw refusal('The body of the webhook contains half of a surrogate pair.')
+    throw new WakefulError('field.lone_surrogate', {})
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
-    throw refusal(
-      `The body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
-    )
+    throw new WakefulError('webhook.too_many_placeholders', { count, max: PLACEHOLDERS_MAX })
   return template
 }
 
 /** Counts the placeholders, and refuses unknown ones. */
 function countPlaceholders(value: unknown, depth: number): number {
-  if (depth > DEPTH_MAX) throw refusal(`The body of the webhook is nested deeper than ${DEPTH_MAX} levels.`)
+  if (depth > DEPTH_MAX) throw new WakefulError('webhook.body_too_deep', { max: DEPTH_MAX })
   let count = 0
   if (typeof value === 'string') {
     for (const [, name] of value.matchAll(PLACEHOLDER)) {
@@ -61,10 +50,7 @@ function countPlaceholders(value: unknown, depth: number): number {
     for (const each of value) count += countPlaceholders(each, depth + 1)
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, each] of Object.entries(value)) {
-      if (name.includes('{{'))
-        throw refusal(
-          `The body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
-        )
+      if (name.includes('{{')) throw new WakefulError('webhook.placeholder_in_name', { name: display(name) })
       count += countPlaceholders(each, depth + 1)
     }
   }
@@ -74,9 +60,7 @@ function countPlaceholders(value: unknown, depth: number): number {
 function assertKnown(name: string): void {
   if (WAKE_FIELDS.includes(name as WakeField)) return
   if (name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')) return
-  throw refusal(
-    `The body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
-  )
+  throw new WakefulError('webhook.placeholder', { name: display(`{{${name}}}`), known: WAKE_FIELDS })
 }
 
 /** Fills in a template. A string becomes text, anything else becomes JSON text. Throws if the result is too large. */

@@ -1,5 +1,5 @@
 import { assertText, BUILT_IN_POOL } from '../alarm/index.ts'
-import { display } from '../error.ts'
+import { display, inField, WakefulError } from '../error.ts'
 import { hostClass } from './address-class.ts'
 import type { TargetKind, TargetObject } from './targets.ts'
 import {
@@ -9,7 +9,7 @@ import {
   WebhookSender,
   type WebhookSettings,
 } from './webhook-delivery.ts'
-import { type BodyTemplate, readTemplate, refusal } from './webhook-template.ts'
+import { type BodyTemplate, readTemplate } from './webhook-template.ts'
 
 /** A validated webhook. */
 export interface WebhookSpec {
@@ -71,15 +71,15 @@ export function webhookTarget(ports: WebhookPorts, settings: WebhookSettings): T
 
 /** Parses and validates a webhook. */
 export function parseWebhook(spec: TargetObject, allowPrivate: boolean): WebhookSpec {
-  const method = readMethod(spec.method)
+  const method = inField('method', () => readMethod(spec.method))
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)
-    throw refusal('A webhook with GET has no body. Leave out body, or use POST.')
+    throw new WakefulError('webhook.body_with_get', {}, { field: 'body' })
   return {
     url,
     method,
-    headers: spec.headers === undefined ? null : readHeaders(spec.headers),
-    body: spec.body === undefined ? undefined : readTemplate(spec.body),
+    headers: spec.headers === undefined ? null : inField('headers', () => readHeaders(spec.headers)),
+    body: spec.body === undefined ? undefined : inField('body', () => readTemplate(spec.body)),
   }
 }
 
@@ -87,68 +87,51 @@ function readMethod(input: unknown): string {
   if (input === undefined) return 'POST'
   const method = typeof input === 'string' ? input.toUpperCase() : ''
   if (METHODS.includes(method)) return method
-  throw refusal(`The method of the webhook must be one of ${METHODS.join(', ')}, not ${display(input)}.`)
+  throw new WakefulError('field.not_one_of', { allowed: METHODS, value: display(input) })
 }
 
 function readUrl(input: unknown, allowPrivate: boolean): string {
   const text = assertText('webhook', input, URL_BYTES_MAX)
+  const at = { field: 'webhook' }
   // A URL parser drops some of these silently, so the URL that is called would differ from the stored one.
-  if (/[\p{Cc}\p{White_Space}\\]/u.test(text))
-    throw refusal('The webhook contains spaces, control characters or backslashes. Percent-encode them.')
+  if (/[\p{Cc}\p{White_Space}\\]/u.test(text)) throw new WakefulError('webhook.characters', {}, at)
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw refusal(`The webhook must be a URL that begins with https:// or http://, not ${display(text)}.`)
+    throw new WakefulError('webhook.url', { value: display(text) }, at)
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '')
-    throw refusal('The webhook contains a user or password. Send them in headers, which are sealed.')
-  if (text.includes('#')) throw refusal('The webhook has a fragment (#…), which is never sent. Leave it out.')
+  if (url.username !== '' || url.password !== '') throw new WakefulError('webhook.credentials', {}, at)
+  if (text.includes('#')) throw new WakefulError('webhook.fragment', {}, at)
   const kind = allowPrivate ? null : hostClass(url.hostname)
-  if (kind !== null) throw refusal(`${capitalized(forbiddenText(kind))}.`)
+  if (kind !== null) throw new WakefulError('webhook.forbidden_address', { kind }, at)
   return text
-}
-
-/** Says which addresses are forbidden, and how to allow them. */
-export function forbiddenText(kind: string): string {
-  return `webhooks do not go to ${kind} addresses; the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1`
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function readHeaders(input: unknown): Readonly<Record<string, string>> {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    throw refusal(`The headers of the webhook must be an object of texts, not ${display(input)}.`)
+    throw new WakefulError('webhook.headers', { value: display(input) })
   const entries = Object.entries(input)
   if (entries.length > HEADERS_MAX)
-    throw refusal(`The webhook has ${entries.length} headers; at most ${HEADERS_MAX} are allowed.`)
+    throw new WakefulError('webhook.too_many_headers', { count: entries.length, max: HEADERS_MAX })
   const headers: Record<string, string> = Object.create(null)
   let bytes = 0
   for (const [written, value] of entries) {
     const name = headerName(written)
-    if (name in headers) throw refusal(`The header ${name} of the webhook appears twice.`)
+    if (name in headers) throw new WakefulError('webhook.header_twice', { name })
     if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
       // The value is not repeated: it may be a secret.
-      throw refusal(
-        `The header ${name} of the webhook must be a text in ASCII without line ends or control characters.`,
-      )
+      throw new WakefulError('webhook.header_value', { name })
     }
     headers[name] = value
     bytes += name.length + value.length
   }
-  if (bytes > HEADERS_BYTES_MAX)
-    throw refusal(
-      `The headers of the webhook are ${bytes} bytes long; at most ${HEADERS_BYTES_MAX} are allowed.`,
-    )
+  if (bytes > HEADERS_BYTES_MAX) throw new WakefulError('field.too_long', { bytes, max: HEADERS_BYTES_MAX })
   return headers
 }
 
 function headerName(input: string): string {
   const name = input.toLowerCase()
   if (name.length > HEADER_NAME_MAX || !HEADER_NAME.test(name))
-    throw refusal(`${display(input)} is not a valid header name. Use letters, digits and -.`)
+    throw new WakefulError('webhook.header_name', { name: display(input) })
   if (RESERVED_HEADERS.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)))
-    throw refusal(
-      `The header ${name} of the webhook cannot be set, because Wakeful or the connection writes it.`,
-    )
+    throw new WakefulError('webhook.header_reserved', { name })
   return name
 }

@@ -52,13 +52,11 @@ export async function openTest(options: TestOptions = {}): Promise<TestBench> {
     if (!mortal.isDead) await clock.until(wakeful.close())
   }
   const crash = () => {
-    if (!isOnFile(store)) throw new WakefulError('usage', { detail: NO_FILE })
+    if (!isOnFile(store)) throw new WakefulError('testing.crash_in_memory', {})
     mortal.die()
   }
   return { wakeful, clock, close, crash, [Symbol.asyncDispose]: close }
 }
-
-const NO_FILE = 'only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" })'
 
 function isOnFile(store: string): boolean {
   return !store.includes(':memory:') && !/^postgres(ql)?:/.test(store)

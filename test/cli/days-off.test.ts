@@ -41,7 +41,7 @@ it('adds days and ranges to a calendar, empties it, and suggests a name', async 
   })
   expect((await wakeful(['calendar', 'put', 'company'])).code).toBe(2)
   expect((await wakeful(['calendar', 'put', 'company', '2030-13-01'])).stderr).toContain(
-    "Calendar 'company': '2030-13-01' is not a date from 1970 to 9999",
+    "DATES: '2030-13-01' is not a date from 1970 to 9999",
   )
   expect((await wakeful(['calendar', 'put', 'company', '--empty'])).stdout).toBe(
     'company: no days off\n  replaced 9 days\n  it has no days off yet\n',

@@ -296,8 +296,10 @@ it('throws the errors of the library', async () => {
     const [theirs, own] = [await thrown(remote), await thrown(wakeful)]
     expect(theirs).toBeInstanceOf(WakefulError)
     expect([theirs?.code, own?.code]).toEqual([code, code])
+    expect(theirs?.reason).toBe(own?.reason)
+    expect(theirs?.field).toBe(own?.field)
   }
-  await expect(remote.set({ delay: '1h' }, { target: EVENT, tx: {} })).rejects.toThrow('`tx`: a transaction')
+  await expect(remote.set({ delay: '1h' }, { target: EVENT, tx: {} })).rejects.toThrow('Leave `tx` out')
   await expect(remote.set({ delay: '1h', florp: 1 } as never, { target: EVENT })).rejects.toThrow(
     'Unknown option "florp"',
   )

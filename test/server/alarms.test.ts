@@ -117,7 +117,7 @@ it('accepts that header for a set by key, and rejects it for a batch', async () 
     status: 400,
     json: {
       code: 'invalid_request',
-      detail: 'This call does not take the header Idempotency-Key: give each item its own idempotency_key.',
+      detail: 'This call does not take the header Idempotency-Key. Give each item its own `idempotency_key`.',
     },
   })
   expect((await call('GET', '/v1/alarms?label=refused')).json.items).toEqual([])

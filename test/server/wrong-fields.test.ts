@@ -33,7 +33,7 @@ it('says which field is wrong, by its path, and what would be right', async () =
   const batch = (...items: object[]) =>
     refused('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
   for (const [wrong, text, field] of [
-    [{ delay: '1x' }, "`items[1]`: '1x' is not a duration", 'items[1]'],
+    [{ delay: '1x' }, "`items[1].delay`: '1x' is not a duration", 'items[1].delay'],
     [{}, '`items[1]`: A time has exactly one of', 'items[1]'],
     [{ delay: '1h', label: 'é'.repeat(300) }, '`items[1].label` is 600 bytes long', 'items[1].label'],
   ] as const) {
@@ -64,11 +64,11 @@ it.each<[object | string, string]>([
   ],
   [
     { delay: '5' },
-    "'5' has no unit. Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'.",
+    "`delay`: '5' has no unit. Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'.",
   ],
   [
     { delay: '1 month' },
-    "'1 month' is not a duration: months and years have no fixed length. Count in days or weeks.",
+    "`delay`: '1 month' is not a duration: months and years have no fixed length. Count in days or weeks.",
   ],
   [
     { fire_at: 'tomorrow' },
@@ -76,34 +76,37 @@ it.each<[object | string, string]>([
   ],
   [
     { when: 'every morning' },
-    "'every morning': the morning has no fixed hour. Use 'every day at 8am', or 'every morning at 8:30'.",
+    "`when`: 'every morning': the morning has no fixed hour. Use 'every day at 8am' or 'every morning at 8:30'.",
   ],
   [
     { rrule: 'FREQ=FORTNIGHTLY' },
-    "FREQ='FORTNIGHTLY' is not one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY.",
+    "`rrule`: FREQ='FORTNIGHTLY' is not one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY.",
   ],
-  [{ rrule: 'RRULE:COUNT=3' }, "'COUNT=3' has no FREQ. Start with a FREQ such as FREQ=DAILY."],
+  [{ rrule: 'RRULE:COUNT=3' }, "`rrule`: 'COUNT=3' has no FREQ. Start with a FREQ such as FREQ=DAILY."],
   [
     { when: 'noon', timezone: 'Europe/Rom' },
-    "'Europe/Rom' is not a known time zone. Did you mean 'Europe/Rome'?",
+    "`timezone`: 'Europe/Rom' is not a known time zone. Did you mean 'Europe/Rome'?",
   ],
   [
     { when: 'noon', timezone: '+02:00' },
-    "'+02:00' is an offset, which ignores summer time. Use an IANA name such as 'Europe/Rome' or 'UTC'.",
+    "`timezone`: '+02:00' is an offset, which ignores summer time. Use an IANA name such as 'Europe/Rome' or 'UTC'.",
   ],
   [
     { delay: '1h', target: { webhok: 'https://a.example' } },
-    'Unknown kind of target (webhok). Did you mean webhook? Known: inbox, default, handler, event, webhook.',
+    '`target`: Unknown kind of target (webhok). Did you mean webhook? Known: inbox, default, handler, event, webhook.',
   ],
   [
     { delay: '1h', target: { webhook: 'a.example' } },
-    'The webhook must be a URL that begins with https:// or http://, not "a.example".',
+    '`target.webhook` must be a URL that begins with https:// or http://, not "a.example".',
   ],
   [
     { delay: '1h', target: { webhook: 'http://localhost/x' } },
-    'Webhooks do not go to loopback addresses; the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+    '`target.webhook` is at a loopback address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
   ],
-  [{ delay: '1h', count: 3 }, '`count` belongs to recurring rules. This `delay` fires once.'],
+  [
+    { delay: '1h', count: 3 },
+    '`count` belongs to recurring rules. This `delay` fires once. Leave `count` out.',
+  ],
   [{ delay: '1h', ack: 'yes' }, '`ack` must be one of delivery, report, not "yes".'],
   ['{', 'The body is not JSON: expected a name in quotes at character 1, found the end of the text.'],
 ])('answers the common mistake %j with what to do', async (fields, detail) => {

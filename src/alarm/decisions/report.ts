@@ -123,7 +123,6 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
 
 /** A decision is null only if the alarm's other timers were not loaded. */
 function assertDecided(change: Change | null): Change {
-  if (change === null)
-    throw new WakefulError('internal', { detail: 'A report was decided without the whole snapshot.' })
+  if (change === null) throw new Error('a report was decided without the whole snapshot')
   return change
 }

@@ -93,7 +93,7 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     case 'payload':
       return payloadText(value, limits)
     case 'target':
-      return target(value as TargetSpec, name)
+      return inField(name, () => target(value as TargetSpec))
     case 'backoff':
       return backoffOf(value, defaults)
     default:
@@ -179,7 +179,7 @@ function assertWithin(field: string, value: unknown, bounds: { minimum: number; 
 /** The JSON text of a payload; null if omitted. */
 export function payloadText(payload: unknown, limits: Limits): string | null {
   if (payload === undefined) return null
-  const text = jsonText(payload)
+  const text = inField('payload', () => jsonText(payload))
   const bytes = utf8Length(text)
   if (bytes > limits.payloadBytesMax) {
     throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })

@@ -23,7 +23,7 @@ export function assertPoolsFit(fresh: readonly string[], known: number): void {
 export function assertPool(pool: unknown): string {
   const name = assertText('pool', pool, 64)
   if (/^[a-z0-9][a-z0-9_-]*$/.test(name)) return name
-  throw new WakefulError('pool.malformed', { name: JSON.stringify(name) })
+  throw new WakefulError('pool.malformed', { name: JSON.stringify(name) }, { field: 'pool' })
 }
 
 /** The name by which an operator pauses a target; a webhook is named by its normalized URL. */

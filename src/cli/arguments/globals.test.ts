@@ -16,7 +16,9 @@ it('prefers --db to WAKEFUL_DB to the default', () => {
   expect(locationOf({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
   expect(locationOf({}, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:b.db' })
   expect(locationOf({}, {})).toEqual({ kind: 'store', url: 'sqlite:./wakeful.db' })
-  expect(() => locationOf({ db: ' ' }, {})).toThrow('--db is empty. Set a value')
+  expect(() => locationOf({ db: ' ' }, {})).toThrow(
+    expect.objectContaining({ reason: 'field.empty', field: 'db' }),
+  )
 })
 
 it('uses a named server, unless --db overrides WAKEFUL_URL', () => {
@@ -32,11 +34,15 @@ it('uses a named server, unless --db overrides WAKEFUL_URL', () => {
     key: 'wk_a_b',
   })
   expect(() => locationOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('Use one of them')
-  expect(() => locationOf({ url: '' }, {})).toThrow('--url is empty. Set a value')
+  expect(() => locationOf({ url: '' }, {})).toThrow(
+    expect.objectContaining({ reason: 'field.empty', field: 'url' }),
+  )
 })
 
 it('says that a command needs a store, and that WAKEFUL_URL named a server', () => {
   expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup needs the store itself/)
-  expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(/^WAKEFUL_URL is set, but backup/)
+  expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(
+    /^backup needs the store itself, and WAKEFUL_URL names a server/,
+  )
   expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
 })

@@ -1,7 +1,8 @@
 import { type Command, Help, Option } from 'commander'
+import { WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
 import { assertTimezone } from '../../time/index.ts'
-import { badUsage, type Terminal } from '../terminal/index.ts'
+import type { Terminal } from '../terminal/index.ts'
 import { commandName } from './command.ts'
 
 /** The options of every command. */
@@ -53,10 +54,9 @@ export type Location =
 
 /** The store or server to use: that of an option, else WAKEFUL_URL, else WAKEFUL_DB, else the default store. */
 export function locationOf(globals: Globals, env: Terminal['env']): Location {
-  const db = nonEmpty('--db', globals.db)
-  const server = nonEmpty('--url', globals.url)
-  if (db !== null && server !== null)
-    throw badUsage('--db is a store and --url is a server. Use one of them.')
+  const db = nonEmpty('db', globals.db)
+  const server = nonEmpty('url', globals.url)
+  if (db !== null && server !== null) throw new WakefulError('cli.store_and_server', {}, { field: 'db' })
   const url = server ?? (db === null ? filled(env.WAKEFUL_URL) : null)
   if (url === null) return { kind: 'store', url: normalizeUrl(db ?? filled(env.WAKEFUL_DB) ?? STORE_DEFAULT) }
   // Only from the environment: anyone on the machine can list the arguments of a process.
@@ -67,10 +67,10 @@ export function locationOf(globals: Globals, env: Terminal['env']): Location {
 export function storeUrl(globals: Globals, env: Terminal['env'], command: string): string {
   const place = locationOf(globals, env)
   if (place.kind === 'store') return place.url
-  const named = globals.url === undefined ? 'WAKEFUL_URL is set, but ' : ''
-  throw badUsage(
-    `${named}${command} needs the store itself, not a server. Run it where the store is, with --db.`,
-  )
+  throw new WakefulError('cli.store_only', {
+    command,
+    from: globals.url === undefined ? 'WAKEFUL_URL' : '--url',
+  })
 }
 
 /** The zone in which times are read and printed: `--timezone`, else that of the system. */
@@ -91,14 +91,14 @@ export function isInMemory(url: string): boolean {
 
 /** `--tenant` and `--owner`, if set. */
 export function scopeOf({ tenant, owner }: Globals): { tenant?: string; owner?: string } {
-  nonEmpty('--tenant', tenant)
+  nonEmpty('tenant', tenant)
   return defined({ tenant, owner })
 }
 
-function nonEmpty(flag: string, text: string | undefined): string | null {
+function nonEmpty(field: string, text: string | undefined): string | null {
   if (text === undefined) return null
   if (text.trim() !== '') return text
-  throw badUsage(`${flag} is empty. Set a value, or leave it out.`)
+  throw new WakefulError('field.empty', {}, { field })
 }
 
 function filled(text: string | undefined): string | null {

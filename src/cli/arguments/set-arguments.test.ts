@@ -30,11 +30,11 @@ it('converts durations of the backoff to milliseconds', () => {
 })
 
 it.each([
-  [{ event: true, target: 'remind' }, /--event replaces a target/],
-  [{ pool: 'jobs' }, /Name one with --target/],
+  [{ event: true, target: 'remind' }, /`event` and `target` exclude each other/],
+  [{ pool: 'jobs' }, /`pool` needs `target`/],
   [{ target: '{oops' }, /not JSON/],
   [{ target: ' ' }, /is empty/],
-  [{ backoffBase: 'soon' }, /--backoff-base: .*not a duration/],
+  [{ backoffBase: 'soon' }, /`backoff.baseMs`: .*not a duration/],
 ])('rejects %j', (flags, message) => {
   expect(() => readSetFlags(flags)).toThrow(message)
 })

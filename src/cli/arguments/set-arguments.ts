@@ -9,9 +9,9 @@ import {
   type TargetSpec,
 } from '../../alarm/index.ts'
 import { flagOf } from '../../config/index.ts'
+import { display, errorText, inField, WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
 import { parseDuration } from '../../time/index.ts'
-import { badUsage } from '../terminal/index.ts'
 import { wholeNumber } from './command.ts'
 
 /** The fields of an alarm that are one flag with one value. */
@@ -78,13 +78,14 @@ export function clauses(doc: string): string {
 export function readSetFlags(flags: SetFlags): SetOptions {
   const fields: SetOptions = Object.fromEntries(FLAG_NAMES.map((name) => [name, flags[name]]))
   const backoff = defined({
-    baseMs: milliseconds('--backoff-base', flags.backoffBase),
-    capMs: milliseconds('--backoff-cap', flags.backoffCap),
+    baseMs: milliseconds('backoff.baseMs', flags.backoffBase),
+    capMs: milliseconds('backoff.capMs', flags.backoffCap),
   })
   return defined({
     ...fields,
     target: readTarget(flags),
-    onFailure: flags.onFailure === undefined ? undefined : readTargetText(flags.onFailure, flags.pool),
+    onFailure:
+      flags.onFailure === undefined ? undefined : readTargetText('onFailure', flags.onFailure, flags.pool),
     backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
   })
 }
@@ -92,29 +93,29 @@ export function readSetFlags(flags: SetFlags): SetOptions {
 function readTarget(flags: SetFlags): TargetSpec {
   if (flags.event === true) {
     if (flags.target === undefined && flags.pool === undefined) return { event: true }
-    throw badUsage('--event replaces a target. Leave --target and --pool out.')
+    throw new WakefulError(
+      'field.both',
+      { other: flags.target === undefined ? 'pool' : 'target' },
+      { field: 'event' },
+    )
   }
-  if (flags.target !== undefined) return readTargetText(flags.target, flags.pool)
+  if (flags.target !== undefined) return readTargetText('target', flags.target, flags.pool)
   if (flags.pool === undefined) return PRINT_TARGET
-  throw badUsage('--pool needs a handler. Name one with --target.')
+  throw new WakefulError('field.needs', { other: 'target' }, { field: 'pool' })
 }
 
-function readTargetText(text: string, pool: string | undefined): TargetSpec {
-  if (text.trim() === '') throw badUsage('--target is empty. Name a handler, or leave it out.')
+function readTargetText(field: 'target' | 'onFailure', text: string, pool: string | undefined): TargetSpec {
+  if (text.trim() === '') throw new WakefulError('field.empty', {}, { field })
   if (/^https?:\/\//i.test(text)) return { webhook: text }
   if (!text.trimStart().startsWith('{')) return pool === undefined ? text : { handler: text, pool }
   try {
     return JSON.parse(text) as TargetSpec
   } catch (cause) {
-    throw badUsage(`The target '${text}' is not JSON: ${(cause as Error).message}`)
+    const params = { value: display(text), cause: errorText(cause) }
+    throw new WakefulError('cli.target_not_json', params, { field, cause })
   }
 }
 
-function milliseconds(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    return parseDuration(text)
-  } catch (cause) {
-    throw badUsage(`${flag}: ${(cause as Error).message}`)
-  }
+function milliseconds(field: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : inField(field, () => parseDuration(text))
 }

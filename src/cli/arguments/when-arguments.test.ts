@@ -20,7 +20,7 @@ it('reads the options of a time', () => {
 
 it('rejects no time and more than one', () => {
   expect(() => readWhen([], {})).toThrow(/The time is missing/)
-  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/only one of 'tomorrow' and --cron/)
+  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/This has `at` and `cron`/)
   expect(() => readWhen([], { unix: 'soon' })).toThrow(/must be a number of seconds/)
 })
 
@@ -52,6 +52,8 @@ it('reads days off by name, and where they move', () => {
     cron: '@daily',
     exclude: { calendars: ['us'], weekend: [6, 7], move: 'next', offset: 2 },
   })
-  expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/need --exclude/)
-  expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(/needs --move/)
+  expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/`exclude.move` needs `exclude`/)
+  expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(
+    /`exclude.offset` needs `exclude.move`/,
+  )
 })

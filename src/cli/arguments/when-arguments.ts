@@ -1,8 +1,13 @@
 import type { Command } from 'commander'
+import { display, WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
 import { type DstPolicy, resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
-import { badUsage } from '../terminal/index.ts'
 import { choice, joined, wholeNumber } from './command.ts'
+
+/** Texts that are clearly meant for one of the options. */
+const SECONDS = /^\d{9,}(?:\.\d+)?$/
+const CRON = /^@[a-z]|^(?:[\d*][\w*/,#-]* +){4,5}[\w*/,#-]+$/i
+const KINDS = ['at', 'cron', 'every', 'rrule', 'unix', 'delay']
 
 type SameAsInWhen = 'cron' | 'every' | 'rrule' | 'delay' | 'start' | 'end' | 'count' | 'jitter'
 
@@ -89,20 +94,19 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
   const used = Object.keys(kinds)
   const isBare = Object.keys(options).length === 0
   if (used.length !== 1 && !(used.length === 0 && hasRule && !isBare)) {
-    const found = used.map((name) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
-    const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
-    throw badUsage(
-      found === '' ? `The time is missing. Use ${forms}.` : `Use only one of ${found} for the time.`,
-    )
+    throw used.length === 0
+      ? new WakefulError('cli.time_missing', {})
+      : new WakefulError('when.kinds', { fields: KINDS, others: used })
   }
-  const hint = hintFor(text)
-  if (hint !== null) throw badUsage(`'${text}' is not a time in plain language. ${hint}`)
+  if (SECONDS.test(text)) throw new WakefulError('cli.seconds_as_text', { text })
+  if (CRON.test(text)) throw new WakefulError('cli.cron_as_text', { text })
   return at !== undefined && isBare ? at : { ...kinds, ...options }
 }
 
 function misfireOf({ misfire, misfireMax: max, misfireWithin: within }: WhenFlags): WhenObject['misfire'] {
   if (max === undefined && within === undefined) return misfire
-  if (misfire !== 'all') throw badUsage('--misfire-max and --misfire-within need --misfire all.')
+  const field = max === undefined ? 'misfire.within' : 'misfire.max'
+  if (misfire !== 'all') throw new WakefulError('cli.misfire_needs_all', {}, { field })
   return { all: defined({ max, within }) }
 }
 
@@ -113,9 +117,14 @@ function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
   if (exclude === undefined && (move !== undefined || offset !== undefined))
-    throw badUsage('--move and --offset need --exclude, such as --exclude weekends.')
+    throw new WakefulError(
+      'field.needs',
+      { other: 'exclude' },
+      { field: move === undefined ? 'exclude.offset' : 'exclude.move' },
+    )
   if (exclude === undefined || move === undefined) {
-    if (offset !== undefined) throw badUsage('--offset needs --move next or --move previous.')
+    if (offset !== undefined)
+      throw new WakefulError('field.needs', { other: 'exclude.move' }, { field: 'exclude.offset' })
     return exclude
   }
   const { calendars, weekdays } = splitDayNames(exclude)
@@ -132,16 +141,9 @@ export function readSince(text: string, view: { readonly now: () => number; read
   return new Date(resolveSince(text, { now: view.now(), timezone: view.zone }))
 }
 
-/** Advice for a text that is clearly meant for one of the options; null for others. */
-function hintFor(text: string): string | null {
-  if (/^\d{9,}(?:\.\d+)?$/.test(text)) return `For seconds since 1970, use --unix ${text}.`
-  if (/^@[a-z]|^(?:[\d*][\w*/,#-]* +){4,5}[\w*/,#-]+$/i.test(text))
-    return `For a cron expression, use --cron '${text}'.`
-  return null
-}
-
 function seconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(?:\.\d+)?$/.test(text.trim())) return Number(text)
-  throw badUsage(`--unix must be a number of seconds since 1970, not '${text}'.`)
+  const expected = 'a number of seconds since 1970'
+  throw new WakefulError('field.invalid', { expected, value: display(text) }, { field: 'unix' })
 }

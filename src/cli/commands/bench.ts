@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { WakefulError } from '../../error.ts'
 import type { Wakeful } from '../../index.ts'
 import { addCommand, type Globals, wholeNumber } from '../arguments/index.ts'
-import { badUsage, type CliContext, Output, progress, type Terminal, withFile } from '../terminal/index.ts'
+import { type CliContext, Output, progress, type Terminal, withFile } from '../terminal/index.ts'
 import { count } from '../text/index.ts'
 
 /** `bench`: measures how fast this machine sets and fires alarms, on a temporary store. */
@@ -18,14 +19,11 @@ export function addBench(program: Command, shell: CliContext): void {
     .option('--seconds <n>', 'duration of each measurement (default 2)', wholeNumber(1, 600))
     .action(async (flags: { dir?: string; seconds?: number }, self: Command) => {
       const { json, db, url } = self.optsWithGlobals<Globals>()
-      if (db !== undefined || url !== undefined) {
-        throw badUsage(
-          `bench uses its own temporary SQLite store in --dir. Leave ${db === undefined ? '--url' : '--db'} out.`,
-        )
-      }
+      if (db !== undefined || url !== undefined)
+        throw new WakefulError('cli.bench_store', {}, { field: db === undefined ? 'url' : 'db' })
       const out = new Output(shell.terminal, json === true)
       const parent = flags.dir ?? tmpdir()
-      if (!existsSync(parent)) throw badUsage(`there is no folder ${parent}`)
+      if (!existsSync(parent)) throw new WakefulError('cli.no_folder', { folder: parent }, { field: 'dir' })
       const dir = await withFile(parent, () => mkdtemp(join(parent, 'wakeful-bench-')))
       // The store is temporary, so a signal removes it and exits without a shutdown.
       const unlisten = shell.terminal.onSignal(() => {

@@ -6,7 +6,7 @@ import { defined, wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { withStore } from '../session/index.ts'
-import { badUsage, type CliContext, withFile } from '../terminal/index.ts'
+import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
@@ -97,11 +97,8 @@ async function readInput(
 ): Promise<CalendarInput> {
   const { ics: file, weekend, label, empty = false } = flags
   const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
-  if (empty && hasDays) throw badUsage('--empty means a calendar without days. Leave it out, or the days.')
-  if (!hasDays && !empty)
-    throw badUsage(
-      'Name the days off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty.',
-    )
+  if (empty && hasDays) throw new WakefulError('cli.calendar_empty', {}, { field: 'empty' })
+  if (!hasDays && !empty) throw new WakefulError('cli.calendar_days', {})
   const ics = file === undefined ? undefined : await readIcs(shell, file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
   return defined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
@@ -114,7 +111,7 @@ async function readIcs(shell: CliContext, file: string): Promise<string> {
   for await (const part of shell.terminal.stdin) {
     parts.push(String(part))
     size += parts.at(-1)!.length
-    if (size > ICS_BYTES_MAX) throw badUsage('The text from stdin is too long for a calendar.')
+    if (size > ICS_BYTES_MAX) throw new WakefulError('ics.too_large', {}, { field: 'ics' })
   }
   return parts.join('')
 }

@@ -5,7 +5,7 @@ import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { addKeyOption, idOf, type KeyFlag, type Session, wholeId, withSession } from '../session/index.ts'
-import { badUsage, type CliContext, type Terminal } from '../terminal/index.ts'
+import type { CliContext, Terminal } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 import { addSeenOption, seenOf } from './actions.ts'
 
@@ -26,10 +26,9 @@ export function addCancel(program: Command, shell: CliContext): void {
   ]).option('--subject <name>', 'all alarms of this subject, instead of ids')
   addSeenOption(addKeyOption(command)).action(async (ids: string[], flags: CancelFlags, self: Command) => {
     const ways = [ids.length > 0, flags.subject !== undefined, flags.key !== undefined]
-    if (ways.filter(Boolean).length !== 1)
-      throw badUsage('Name the alarms by their ids, by --subject, or by --key.')
+    if (ways.filter(Boolean).length !== 1) throw new WakefulError('cli.cancel_which', {})
     if (flags.ifUpdatedAt !== undefined && (flags.subject !== undefined || ids.length > 1))
-      throw badUsage('--if-updated-at needs exactly one id.')
+      throw new WakefulError('cli.one_id', {}, { field: 'updatedAt' })
     const seen = seenOf(flags)
     await withSession(shell, self, 'existing', async (session) => {
       if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
@@ -103,7 +102,7 @@ export function addReset(program: Command, shell: CliContext): void {
 
 async function isConfirmed(terminal: Terminal, pending: number): Promise<boolean> {
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
-    throw badUsage('reset cancels every pending alarm. Add --yes to confirm.')
+    throw new WakefulError('cli.reset_unconfirmed', {})
   }
   // On stderr, so that the question is visible even if stdout is redirected.
   const prompt = createInterface({

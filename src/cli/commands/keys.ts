@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { Rights } from '../../contracts/index.ts'
+import { display, WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { addCommand, type Globals } from '../arguments/index.ts'
 import { type StoreRequirement, type StoreSession, withStore } from '../session/index.ts'
-import { badUsage, type CliContext } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { type Column, localTime } from '../text/index.ts'
 
 const RIGHTS: readonly string[] = ['read', 'write', 'admin'] satisfies Rights[]
@@ -106,13 +107,13 @@ function audit({ wakeful }: StoreSession, type: string, { id, tenant, owner, rig
 
 async function tenantOf(keys: KeyRegistry, id: string): Promise<string> {
   const key = await keys.get(id)
-  if (key === null) throw badUsage(`There is no key ${JSON.stringify(id)}. List the ids with \`keys list\`.`)
+  if (key === null) throw new WakefulError('cli.unknown_key', { name: display(id) })
   return key.tenant
 }
 
 function rightsOf(text: string): Rights {
   if (RIGHTS.includes(text)) return text as Rights
-  throw badUsage(`--rights must be ${RIGHTS.join(', ')}, not ${JSON.stringify(text)}`)
+  throw new WakefulError('field.not_one_of', { allowed: RIGHTS, value: display(text) }, { field: 'rights' })
 }
 
 function summary({ tenant, owner, rights, expiresAt }: KeyView): string {

@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { ALARM_FIELDS, type AlarmView, FILTER_NAMES } from '../../alarm/index.ts'
 import { flagOf } from '../../config/index.ts'
+import { WakefulError } from '../../error.ts'
 import type { HistoryOptions, ListOptions } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
 import { type Session, withSession } from '../session/index.ts'
-import { badUsage, type CliContext } from '../terminal/index.ts'
+import type { CliContext } from '../terminal/index.ts'
 import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
@@ -45,11 +46,8 @@ export function addList(program: Command, shell: CliContext): void {
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'the cursor of the next page')
     .action(async (flags: Flags<ListOptions>, self: Command) => {
-      if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status)) {
-        throw badUsage(
-          `--order due lists alarms with an instant to come: active, pending, or fired and awaiting a report. For ${flags.status}, leave --order out.`,
-        )
-      }
+      if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status))
+        throw new WakefulError('list.order_without_instant', { status: flags.status! }, { field: 'order' })
       await withSession(shell, self, 'existing', async (session) => {
         const { items, nextCursor } = await session.alarms.list(readFilters(flags, session))
         printItems(session, listColumns(session), items, { next_cursor: nextCursor })

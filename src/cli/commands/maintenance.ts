@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { WakefulError } from '../../error.ts'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { unopenedStore } from '../session/index.ts'
-import { badUsage, type CliContext, paint, progress } from '../terminal/index.ts'
+import { type CliContext, paint, progress } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
 /** `backup FILE`: copies the store while it is in use. */
@@ -15,9 +16,7 @@ export function addBackup(program: Command, shell: CliContext): void {
     .action(async (file: string, flags: { force?: boolean }, self: Command) => {
       const { url, out } = unopenedStore(shell, self, 'existing')
       const replace = flags.force === true
-      if (!replace && existsSync(file)) {
-        throw badUsage(`${file} exists already. Name another file, or add --force to replace it.`)
-      }
+      if (!replace && existsSync(file)) throw new WakefulError('file.exists', { file })
       const bar = progress(shell.terminal, 'backup')
       const onProgress = (done: number, total: number) => bar.at(done, total)
       await backup(url, file, { replace, onProgress }).finally(() => bar.end())

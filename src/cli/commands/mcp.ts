@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { errorText } from '../../error.ts'
+import { display, errorText, WakefulError } from '../../error.ts'
 import type { localTools } from '../../server/mcp/index.ts'
 import { addCommand, type Globals, type Location, locationOf, scopeOf, zoneOf } from '../arguments/index.ts'
 import { type StoreSession, withStore } from '../session/index.ts'
-import { badUsage, type CliContext, Stop } from '../terminal/index.ts'
+import { type CliContext, Stop } from '../terminal/index.ts'
 
 /** `mcp`: MCP tools over stdio, for agents that start their servers themselves. */
 export function addMcp(program: Command, shell: CliContext): void {
@@ -57,9 +57,7 @@ async function throughServer(
   stop: Stop,
 ): Promise<void> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw badUsage(
-      `--url must be the URL of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(url)}.`,
-    )
+    throw new WakefulError('cli.server_url', { value: display(url) }, { field: 'url' })
   const { tenant, owner } = scopeOf(globals)
   const zone = zoneOf(globals)
   const headers = {

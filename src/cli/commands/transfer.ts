@@ -6,10 +6,11 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import { WakefulError } from '../../error.ts'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
 import { unopenedStore } from '../session/index.ts'
-import { asWorkFailure, badUsage, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
+import { asWorkFailure, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
@@ -154,12 +155,12 @@ async function writeWhole(chunks: AsyncIterable<string>, file: string): Promise<
 async function assertWritable(file: string): Promise<void> {
   for (const name of [file, `${file}.unfinished`]) {
     const found = await stat(name).catch(() => null)
-    if (found?.isDirectory() === true) throw badUsage(`${name} is a directory. Name a file in it.`)
+    if (found?.isDirectory() === true) throw new WakefulError('file.is_directory', { file: name })
     if (found?.isFile() !== true) continue
     const head = await withFile(name, () => text(createReadStream(name, { end: SQLITE_HEAD.length - 1 })))
     if (head === SQLITE_HEAD || /-(?:wal|shm)$/.test(name))
-      throw badUsage(`${name} is a database. Name another file.`)
+      throw new WakefulError('file.is_database', { file: name })
   }
   const folder = dirname(file)
-  if (!existsSync(folder)) throw badUsage(`There is no folder ${folder} for ${basename(file)}.`)
+  if (!existsSync(folder)) throw new WakefulError('file.no_folder', { folder, file: basename(file) })
 }

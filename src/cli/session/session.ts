@@ -6,7 +6,7 @@ import { missingStore, storeFile } from '../../hosts/node/index.ts'
 import type { Alarms, OpenOptions, Wakeful } from '../../index.ts'
 import { defined } from '../../library/index.ts'
 import { commandName, type Globals, locationOf, scopeOf, storeUrl, zoneOf } from '../arguments/index.ts'
-import { badUsage, type CliContext, Output } from '../terminal/index.ts'
+import { type CliContext, Output } from '../terminal/index.ts'
 
 /** What the library and the client have in common. */
 export type LocalOrRemoteAlarms = Alarms | RemoteAlarms
@@ -48,7 +48,7 @@ export async function withSession(
   const location = locationOf(globals, terminal.env)
   // A command that needs no store needs no server either.
   if (location.kind === 'store' || need === 'none') return inStore(shell, globals, location.url, need, work)
-  if (globals.trustClock === true) throw badUsage('--trust-clock needs a store. Leave it out, or --url.')
+  if (globals.trustClock === true) throw new WakefulError('cli.needs_store', {}, { field: 'trustClock' })
   const zone = zoneOf(globals)
   const { url, key } = location
   const alarms = connect(url, defined({ timezone: zone, ...scopeOf(globals), key }))

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { badUsage, type CliContext, notFound } from '../terminal/index.ts'
+import { WakefulError } from '../../error.ts'
+import { type CliContext, notFound } from '../terminal/index.ts'
 import { type LocalOrRemoteAlarms, type Session, withSession } from './session.ts'
 
 /** The option that names an alarm by its key. */
@@ -21,7 +22,7 @@ export function addKeyOption(command: Command): Command {
 
 /** Rejects both and neither of id and key, before a store is opened. */
 export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
-  if ((id === undefined) === (key === undefined)) throw badUsage('Name the alarm by its id or by --key.')
+  if ((id === undefined) === (key === undefined)) throw new WakefulError('alarm.which', {})
 }
 
 /** Does work on the alarm that the arguments name. */
@@ -69,10 +70,10 @@ export async function wholeId(alarms: LocalOrRemoteAlarms, id: string): Promise<
     if (nextCursor === null) {
       if (found.length === 0) throw notFound(id)
       if (found.length === 1) return found[0]!
-      const some = found.slice(0, LISTED_MAX).join(', ')
-      throw badUsage(`'${id}' is a prefix of ${found.length} ids (${some}). Use more characters.`)
+      const params = { name: id, count: found.length, known: found.slice(0, LISTED_MAX) }
+      throw new WakefulError('cli.prefix_of_several', params)
     }
     cursor = nextCursor
   }
-  throw badUsage(`There are too many alarms to search for '${id}'. Use the whole id.`)
+  throw new WakefulError('cli.prefix_of_too_many', { name: id })
 }

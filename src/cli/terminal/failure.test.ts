@@ -4,13 +4,20 @@ import { WakefulError } from '../../error.ts'
 import { failureOf, failureText, withFile } from './failure.ts'
 
 it('has exit code 2 for wrong arguments, and 1 for failed work', () => {
-  expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'invalid_time' })).exitCode).toBe(2)
-  expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'not_found' })).exitCode).toBe(1)
+  expect(
+    failureOf(WakefulError.from({ code: 'invalid_time', reason: 'test', params: {}, message: 'no' }))
+      .exitCode,
+  ).toBe(2)
+  expect(
+    failureOf(WakefulError.from({ code: 'not_found', reason: 'test', params: {}, message: 'no' })).exitCode,
+  ).toBe(1)
   expect(failureOf(new Error('boom'))).toEqual({ code: 'internal', message: 'boom', exitCode: 1 })
 })
 
 it('is printed as text and as JSON', () => {
-  const failure = failureOf(new WakefulError('internal', { detail: 'no alarm x' }, { code: 'not_found' }))
+  const failure = failureOf(
+    WakefulError.from({ code: 'not_found', reason: 'test', params: {}, message: 'no alarm x' }),
+  )
   expect(failureText(failure, false)).toBe('error: no alarm x (not_found)')
   expect(JSON.parse(failureText(failure, true))).toEqual({
     error: { code: 'not_found', message: 'no alarm x' },
@@ -34,7 +41,7 @@ it.each([
   ],
   ['no postgres://host/app?password=s3cret&sslmode=x', 'no postgres://host/app?password=…&sslmode=x'],
 ])('hides a password: %s', (message, expected) => {
-  const failure = failureOf(new WakefulError('internal', { detail: message }, { code: 'not_found' }))
+  const failure = failureOf(WakefulError.from({ code: 'not_found', reason: 'test', params: {}, message }))
   expect(failureText(failure, false)).toBe(`error: ${expected} (not_found)`)
   expect(failureText(failure, true)).not.toContain('ret')
 })

@@ -20,11 +20,6 @@ const BAD_USAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'payload_too_large',
 ])
 
-/** Wrong usage of the command line: exit 2. */
-export function badUsage(detail: string): WakefulError {
-  return new WakefulError('usage', { detail })
-}
-
 /** No such alarm, or it belongs to another tenant or owner. */
 export function notFound(name: string): WakefulError {
   return new WakefulError('alarm.not_found', { name: oneLine(name) })

@@ -20,8 +20,8 @@ export const ALARM_REASONS = {
   'alarm.cancelled_while_firing':
     'conflict: The alarm was cancelled while it was firing, and ends with this delivery. Set a new alarm.',
   'alarm.nothing_to_edit': 'invalid_request: There is nothing to edit. Name at least one field.',
-  'alarm.which': 'invalid_request: Name the alarm by its id or by its key: exactly one of them.',
-  'batch.too_large': 'invalid_request: The batch has {count} alarms. At most {max} are allowed.',
+  'alarm.which': 'invalid_request: Name the alarm by its id or by <key>: exactly one of them.',
+  'batch.too_large': 'invalid_request: {field} has {count} alarms. At most {max} are allowed.',
   'backoff.shape': 'invalid_request: {field} must be an object with <backoff.baseMs> and <backoff.capMs>.',
   'payload.too_large': 'payload_too_large: {field} is {bytes} bytes of JSON. At most {max} are allowed.',
   'payload.over_quota':
@@ -43,18 +43,44 @@ export const ALARM_REASONS = {
   'target.not_as_default':
     "invalid_request: A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
-  'target.not_paused': 'not_found: The {kind} {name} is not paused.',
+  'target.not_paused': 'not_found: The {kind} {name} is not paused, so it cannot be resumed.',
   'handler.name_reserved': "invalid_request: '{name}' is the inbox. Give the handler another name.",
   'handler.not_function': 'invalid_request: Handler {name} must be a function.',
   'handler.timeout':
-    'invalid_request: timeoutMs of handler {name} must be a whole number of milliseconds, not {value}.',
-  'handler.registered': 'invalid_request: Handler {name} is already registered.',
+    'invalid_request: {field} of handler {name} must be a whole number of milliseconds, not {value}.',
+  'handler.registered': 'invalid_request: Handler {name} is already registered. Choose another name.',
   'handler.not_transactional':
     'invalid_request: fire.tx exists only on a transactional handler: handle(name, fn, { transactional: true }).',
   'handler.ended_transaction':
     'invalid_request: The handler ended or broke its transaction. Wakeful commits fire.tx itself, with the settle.',
-  'webhook.invalid': 'invalid_request: {detail}',
-  'webhook.unsupported': 'invalid_request: This host sends no webhooks.',
+  'webhook.url': 'invalid_request: {field} must be a URL that begins with https:// or http://, not {value}.',
+  'webhook.characters':
+    'invalid_request: {field} contains spaces, control characters or backslashes. Percent-encode them.',
+  'webhook.credentials':
+    'invalid_request: {field} contains a user or password. Send them in headers, which are encrypted.',
+  'webhook.fragment': 'invalid_request: {field} has a fragment (#…), which is never sent. Leave it out.',
+  'webhook.forbidden_address':
+    'invalid_request: {field} is at a {kind} address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+  'webhook.headers': 'invalid_request: {field} must be an object of strings, not {value}.',
+  'webhook.too_many_headers': 'invalid_request: {field} has {count} headers. At most {max} are allowed.',
+  'webhook.header_twice': 'invalid_request: The header {name} appears twice. Use it once.',
+  'webhook.header_name': 'invalid_request: {name} is not a valid header name. Use letters, digits and -.',
+  /** Without the value, which may be a secret. */
+  'webhook.header_value':
+    'invalid_request: The header {name} must be ASCII text without line ends or control characters.',
+  'webhook.header_reserved':
+    'invalid_request: The header {name} cannot be set, because Wakeful or the connection writes it. Leave it out.',
+  'webhook.body': 'invalid_request: {field} must be JSON or text, not {value}.',
+  'webhook.body_with_get':
+    'invalid_request: A webhook with GET has no body. Leave the body out, or use POST.',
+  'webhook.body_too_deep': 'invalid_request: {field} is nested deeper than {max} levels. Flatten it.',
+  'webhook.placeholder':
+    'invalid_request: {field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
+  'webhook.placeholder_in_name':
+    'invalid_request: {field} has a placeholder in the name {name}. Placeholders work in values only.',
+  'webhook.too_many_placeholders':
+    'invalid_request: {field} has {count} placeholders. At most {max} are allowed.',
+  'webhook.unsupported': 'invalid_request: This host sends no webhooks. Use a handler or the inbox.',
   'webhook.secrets_full':
     'conflict: {max} former secrets still sign, each for 24 hours after it was replaced. Rotate again after {until}, when the first of them expires.',
   'inbox.both_reports': 'invalid_request: Report a wake with <complete> or with <fail>, not with both.',

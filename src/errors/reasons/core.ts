@@ -1,4 +1,5 @@
 import { type Definitions, reason } from '../reason.ts'
+import type { Words } from '../words.ts'
 
 const DURATION_FORMS =
   "Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'."
@@ -32,6 +33,10 @@ export const CORE_REASONS = {
     ({ min, inclusive }, words) =>
       `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min === 0 ? 'zero' : min}.`,
   ),
+  'field.too_many': reason<{ max: number; unit: string }>(
+    'invalid_request',
+    ({ max, unit }, words) => `${words.it} must have at most ${counted(max, unit)}.`,
+  ),
   'field.empty': 'invalid_request: {field} is empty. Set a value, or leave it out.',
   'field.too_long': 'invalid_request: {field} is {bytes} bytes long. At most {max} are allowed.',
   'field.nul_character': 'invalid_request: {field} contains a NUL character, which cannot be stored.',
@@ -40,6 +45,7 @@ export const CORE_REASONS = {
   'field.without_unit':
     'invalid_request: {field} must be a string with a unit, such as "{example}" for seconds, not a number.',
   'field.immutable': 'invalid_request: {field} cannot be edited. Set another alarm instead.',
+  'field.both': 'invalid_request: {field} and {other} exclude each other. Use one of them.',
   'field.needs': 'invalid_request: {field} needs {other}. Set both.',
   'field.misplaced': reason<{ call: string; name: string }>(
     'invalid_request',
@@ -85,27 +91,32 @@ export const CORE_REASONS = {
   'every.under_a_second': 'invalid_rule: {text} is under a second. A rule fires at most once a second.',
 
   // The client itself.
-  'client.address': 'invalid_request: The address of a server must be a URL such as http://127.0.0.1:7420.',
+  'client.address': 'invalid_request: {field} must be the URL of a server, such as http://127.0.0.1:7420.',
   'client.address_protocol':
-    'invalid_request: The address of a server must begin with http:// or https://, not {protocol}//.',
+    'invalid_request: {field} must begin with http:// or https://, not {protocol}//.',
   'client.address_password':
-    'invalid_request: The address contains a user name or a password. Pass the key as `key`.',
-  'client.address_query': 'invalid_request: The address of a server ends with its path. Leave out ? and #.',
+    'invalid_request: {field} contains a user name or a password. Pass the key as `key`.',
+  'client.address_query': 'invalid_request: {field} must end with its path. Leave out ? and #.',
   'client.key': reason(
     'invalid_request',
     (_, words) =>
       `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
   ),
-  'client.not_in_address': 'invalid_request: {field} {value} cannot be part of an address.',
-  'client.tx': 'invalid_request: <tx>: a transaction does not work over the network. Leave it out.',
+  'client.not_in_address': 'invalid_request: {field} {value} cannot be part of a URL. Use another name.',
+  'client.tx': 'invalid_request: A transaction does not work over the network. Leave {field} out.',
   'client.traceparents':
-    'invalid_request: <traceparent>: one call has one trace. Set alarms with different traces one by one.',
-  'client.no_answer': reason<{ url: string; detail: string; repeatable: boolean }>(
+    'invalid_request: {field} differs between the alarms, and one call has one trace. Set alarms with different traces one by one.',
+  'client.no_answer': reason<{ url: string; cause: string; repeatable: boolean }>(
     'store_unavailable',
-    ({ url, detail, repeatable }, words) =>
-      `No answer from ${url} (${detail}).${repeatable ? '' : ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`}`,
+    ({ url, cause, repeatable }, words) =>
+      `No answer from ${url} (${cause}).${retryAdvice(repeatable, words)}`,
   ),
-  'client.stream_ended': 'store_unavailable: The stream of {url} ended early.',
+  'client.timed_out': reason<{ url: string; ms: number; repeatable: boolean }>(
+    'store_unavailable',
+    ({ url, ms, repeatable }, words) =>
+      `No answer from ${url} (timed out after ${ms} ms).${retryAdvice(repeatable, words)}`,
+  ),
+  'client.stream_ended': 'store_unavailable: The stream of {url} ended early. Connect again.',
   'client.not_json': 'internal: The answer of {url} is not JSON. Check that it is a Wakeful server.',
   /** The code follows from the status. */
   'client.not_wakeful':
@@ -120,9 +131,24 @@ export const CORE_REASONS = {
     ({ what, at, expected, found }) =>
       `The ${what} is not JSON: expected ${expected} at character ${at}, found ${found ?? 'the end of the text'}.`,
   ),
-  'json.invalid': 'invalid_request: The {what} is not JSON: {detail}.',
-  'json.too_deep': 'invalid_request: The JSON is nested deeper than {max} levels.',
-  'json.name_twice': 'invalid_request: {name} appears twice in one object.',
+  'json.invalid': 'invalid_request: The {what} is not JSON: {cause}.',
+  'json.too_deep': 'invalid_request: The JSON is nested deeper than {max} levels. Flatten it.',
+  'json.name_twice': 'invalid_request: {name} appears twice in one object. Use each name once.',
   'json.lone_surrogate': 'invalid_request: The {what} contains half of a surrogate pair.',
-  'json.unwritable': 'invalid_request: The {what} cannot be written as JSON: {detail}.',
+  'json.unwritable': 'invalid_request: The {what} cannot be written as JSON: {cause}.',
+  'json.no_value': 'invalid_request: The {what} cannot be written as JSON, because it is a {type}.',
+  'json.not_finite': reason<{ what: string; value: string; name: string | null }>(
+    'invalid_request',
+    ({ what, value, name }) =>
+      `The ${what} cannot be written as JSON, because it contains ${value}${name === null ? '' : ` at ${JSON.stringify(name)}`}.`,
+  ),
 } as const satisfies Definitions
+
+function retryAdvice(repeatable: boolean, words: Words): string {
+  if (repeatable) return ''
+  return ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

@@ -5,14 +5,8 @@ export const OPERATION_REASONS = {
   // Stores, exports and backups.
   'store.closed': 'store_unavailable: {name} is closed.',
   'store.unavailable': 'store_unavailable: The store does not answer. Try again shortly.',
-  /** `detail` says what to do, `text` is the database's own message. */
-  'store.failed': 'store_unavailable: {name}: {detail} ({text})',
-  'store.unexpected': 'internal: {name}: {text}',
-  'store.damaged_row': 'internal: {name}: a row is damaged: {text}',
-  'store.not_found': reason<{ place: string; hint: string }>(
-    'not_found',
-    ({ place, hint }) => `There is no store at ${place}.${hint === '' ? '' : ` ${hint}`}`,
-  ),
+  'store.not_found':
+    'not_found: There is no store at {place}. Check the name, or create the store with `wakeful migrate`.',
   'store.file_missing':
     'store_unavailable: There is no store at {file}. Name another with --db or WAKEFUL_DB.',
   'store.schema_too_new':
@@ -22,7 +16,7 @@ export const OPERATION_REASONS = {
   'store.schema_changed':
     'schema_too_new: The store was changed by a newer version than this server. The log of the server says more.',
   'store.foreign_tables':
-    'store_unavailable: Schema {schema} of {name} holds tables that are not Wakeful’s. Choose another with ?schema=… in the URL (PostgreSQL: {text}).',
+    'store_unavailable: Schema {schema} of {name} holds tables that are not Wakeful’s. Choose another with ?schema=… in the URL (PostgreSQL: {cause}).',
   'store.encoding':
     "store_unavailable: {name} stores text as {encoding}, which cannot hold every character. Create the database with ENCODING 'UTF8'.",
   'store.too_old': 'store_unavailable: {name} is PostgreSQL {version}. Wakeful needs {min} or newer.',
@@ -32,22 +26,118 @@ export const OPERATION_REASONS = {
     'store_unavailable: Another transaction has locked this alarm or its key for too long. End that transaction and try again.',
   'store.driver_missing':
     'store_unavailable: PostgreSQL needs the package pg, which is not installed: npm install pg.',
-  'store.inside_transaction': 'invalid_request: {detail}.',
-  'store.url': 'invalid_request: {detail}.',
+  'store.inside_transaction':
+    'invalid_request: Inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx }).',
+  'store.rolled_back': 'internal: The transaction was rolled back. Try again.',
+  'store.shards_unknown': 'internal: The shards of pool {pool} are unknown.',
+
+  // The database's own errors, whose text is `cause`.
+  'store.unexpected': 'internal: {name}: {cause}',
+  'store.damaged_row': 'internal: {name}: a row is damaged: {cause}',
+  'store.schema_unreadable': 'store_unavailable: {name}: the schema cannot be read ({cause})',
+  'store.busy':
+    'store_unavailable: {name}: another connection has kept the write lock for too long. End its transaction and try again. ({cause})',
+  'store.not_writable':
+    'store_unavailable: {name}: the file or its folder cannot be written. Check its permissions. ({cause})',
+  'store.file_failed': 'store_unavailable: {name}: reading or writing the file failed ({cause})',
+  'store.damaged': 'store_unavailable: {name}: the file is damaged. Restore it from a backup. ({cause})',
+  'store.disk_full':
+    'store_unavailable: {name}: the disk is full. Nothing was written, and Wakeful continues when there is space again. ({cause})',
+  'store.not_openable':
+    'store_unavailable: {name}: the file cannot be opened. Check that its folder exists and is writable. ({cause})',
+  'store.not_a_database':
+    'store_unavailable: {name}: the file is not a SQLite database. Choose another path. ({cause})',
+  'store.login_refused':
+    'store_unavailable: {name}: the server refuses the user or its password. Check the URL. ({cause})',
+  'store.password_missing':
+    'store_unavailable: {name}: the server wants a password. Put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD. ({cause})',
+  'store.no_tls':
+    'store_unavailable: {name}: the server has no TLS, which the URL asks for. Switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust. ({cause})',
+  'store.certificate':
+    'store_unavailable: {name}: the server’s certificate cannot be verified. Name who signed it (?sslrootcert=ca.pem), and the host as the certificate does. ({cause})',
+  'store.no_database':
+    'store_unavailable: {name}: there is no such database. Create it (createdb) or check the URL. ({cause})',
+  'store.not_permitted':
+    'store_unavailable: {name}: the user may not do this. `wakeful doctor` names what to grant it; or migrate as its owner. ({cause})',
+  'store.table_missing':
+    'store_unavailable: {name}: a table is missing. `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema. ({cause})',
+  'store.read_only':
+    'store_unavailable: {name}: the server takes no writes: it is a standby, or default_transaction_read_only is on. Point the URL at the primary. ({cause})',
+  'store.connections_used_up':
+    'store_unavailable: {name}: the server has no connection left. Raise max_connections, run fewer processes, or use PgBouncer. ({cause})',
+  'store.server_full':
+    'store_unavailable: {name}: the server is out of disk space or memory. Nothing was written. ({cause})',
+  'store.row_locked':
+    'store_unavailable: {name}: a row has been locked by another transaction for too long. End that transaction and try again. ({cause})',
+  'store.statement_timeout':
+    'store_unavailable: {name}: the statement took too long and was ended (statement_timeout). Nothing was written. ({cause})',
+  'store.transaction_timeout':
+    'store_unavailable: {name}: the process stood still within a transaction, which was rolled back. Try again. ({cause})',
+  'store.pooler':
+    'store_unavailable: {name}: a pooler stands in between and cannot do this. Leave ?pooler=no and ?prepare=yes out of the URL. ({cause})',
+  'store.contended':
+    'store_unavailable: {name}: other transactions were in the way again and again. Try again. ({cause})',
+  'store.unreachable':
+    'store_unavailable: {name}: the server cannot be reached. Check that it runs and that the URL is right. ({cause})',
+
+  // The URL of a store. It is not shown, because a password may be anywhere in it.
+  'store.url': "invalid_request: open takes the URL of a store, such as 'sqlite:alarms.db'.",
+  'store.nul_character': 'invalid_request: The path of the store contains a NUL character. Remove it.',
+  'store.no_path': 'invalid_request: The store has no path. Write sqlite:alarms.db or sqlite::memory:',
+  'store.sqlite_only': 'invalid_request: This works on SQLite only, such as sqlite:alarms.db.',
+  'store.unknown_kind': reason<{ kind: string; known: readonly string[] }>(
+    'invalid_request',
+    ({ kind, known }) => `Unknown kind of store ${kind}. Use ${known.join(' or ')}.`,
+  ),
+  'store.url_malformed':
+    'invalid_request: The URL of the database cannot be read. Write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded.',
+  'store.url_unencoded':
+    'invalid_request: The URL of the database has a / ? or # before its host. Percent-encode them in the password (%2F, %3F, %23).',
+  'store.url_value': 'invalid_request: {name}={value} in the URL of the database must be one of {allowed}.',
+  'store.schema_name': 'invalid_request: Schema {schema} must have 1 to 48 lower-case letters, digits and _.',
   'store.url_parameter': reason<{ name: string; near: string | null; known: readonly string[] }>(
     'invalid_request',
     ({ name, near, known }) =>
       `Unknown parameter ${name} in the URL of the database. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
   ),
-  'tx.invalid': 'invalid_request: tx {detail}.',
-  'export.line': 'invalid_request: Line {line} of the export: {detail}.',
+
+  // Users' transactions.
+  'tx.not_a_database':
+    'invalid_request: {field} must be a node:sqlite DatabaseSync with an open transaction on the same file.',
+  'tx.not_a_client':
+    'invalid_request: {field} must be a pg client with an open transaction on the same database.',
+  'tx.pool':
+    'invalid_request: {field} is a pool. Check a client out of it (pool.connect()) and begin a transaction there.',
+  'tx.closed': 'invalid_request: {field} is closed. Open it and begin a transaction.',
+  'tx.not_begun': 'invalid_request: {field} has no open transaction. Begin one first (BEGIN).',
+  'tx.failed': 'invalid_request: {field} has a transaction that failed. Roll it back first.',
+  'tx.other_file': 'invalid_request: {field} is on {file}, but the alarms are in {store}. Open that file.',
+  'tx.other_database':
+    'invalid_request: {field} is not on the database of the alarms, which are in {name}. Connect to that database.',
+  'tx.isolation':
+    'invalid_request: {field} is a {level} transaction, which does not see what is being delivered meanwhile. For keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED.',
+
+  // Exports and backups.
+  'export.not_json': 'invalid_request: Line {line} of the export is not JSON ({cause}).',
+  'export.not_object': 'invalid_request: Line {line} of the export is not an object.',
+  'export.nul_character':
+    'invalid_request: Line {line} of the export: a text in it contains \\u0000, which is not allowed.',
+  'export.incomplete': 'invalid_request: Line {line} of the export: its {kind} is incomplete.',
+  'export.unknown_line':
+    'invalid_request: Line {line} of the export is not a calendar, a document, an alarm, an event, a wake or the end.',
+  'export.too_new':
+    'invalid_request: Line {line} of the export: version {version} is newer than {max}, the newest this Wakeful reads. Upgrade Wakeful.',
+  'export.too_old':
+    'invalid_request: Line {line} of the export: version {version} is older than {min}, the oldest this Wakeful reads. Export again with a newer version.',
   'export.not_one': 'invalid_request: This is not an export of Wakeful: its first line is missing.',
   'export.cut_off':
     'invalid_request: The export ends early, after {rows} rows, which were imported. Export again and import the rest.',
   'export.lines_missing':
     'invalid_request: The export should hold {count} {what}, but has {found}. Lines are missing.',
-  'import.name_taken':
-    'conflict: Alarm {alarm} has the {what} {value}, which alarm {by} has in this store: {hint}.',
+  'import.key_taken':
+    'conflict: Alarm {alarm} has the key {value}, which alarm {by} has in this store. Cancel that alarm and import again, or cancel the other in its own store and export again.',
+  'import.idempotency_key_taken':
+    'conflict: Alarm {alarm} has the idempotency key {value}, which alarm {by} has in this store, and which is kept as long as that alarm. Import into another store (another file, another ?schema=).',
   'import.owner_differs': 'conflict: Alarm {alarm} is already here, and belongs to another owner.',
   'import.calendar_missing':
     'invalid_request: Alarm {alarm} names the calendar {name}, which is neither in the export before it nor in this store. Create the calendar first.',
@@ -60,28 +150,48 @@ export const OPERATION_REASONS = {
     'invalid_request: backup copies a SQLite file. Back up a PostgreSQL database with pg_dump (--schema=wakeful for the alarms alone), or write the alarms out with export.',
   'backup.same_file':
     'invalid_request: {target} is the store itself ({file}) or belongs to it. Name another file.',
-  'backup.unwritable': 'invalid_request: The backup cannot be written to {file}: {detail}',
+  'backup.in_use': 'invalid_request: {file} is a database in use ({log} is beside it). Name another file.',
+  'backup.unwritable':
+    'invalid_request: The folder of {file} cannot be written ({cause}). Name another file.',
+
+  // Files that a command or a call writes.
+  'file.exists': reason<{ file: string }>(
+    'invalid_request',
+    ({ file }, words) =>
+      `${file} already exists. Name a new file${words.interface === 'cli' ? ', or add --force to replace it' : ''}.`,
+  ),
+  'file.is_directory': 'invalid_request: {file} is a directory. Name a file in it.',
+  'file.is_database': 'invalid_request: {file} is a database. Name another file.',
+  'file.no_folder':
+    'invalid_request: There is no folder {folder} for {file}. Create it, or name another file.',
 
   // A process and its setup.
-  'host.closed': 'store_unavailable: This Wakeful is closed. Open another.',
-  'host.clock': 'invalid_request: `clock` has no {part}(). See VirtualClock in wakeful/testing.',
+  'host.closed': 'store_unavailable: This Wakeful is closed. Call open again.',
+  'host.clock': 'invalid_request: {field} has no {part}(). See VirtualClock in wakeful/testing.',
   'secret.too_short':
     'invalid_request: {from} is {length} characters long. Use at least {min}, for example from `openssl rand -base64 32`.',
-  'secret.other': 'invalid_request: This store was first used with another secret. {hint}.',
-  'secret.missing':
-    'invalid_request: This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. {hint}.',
-  'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {text}',
+  'secret.other': reason<{ file: string | null }>(
+    'invalid_request',
+    ({ file }) => `This store was first used with another secret. ${secretAdvice(file)}`,
+  ),
+  'secret.missing': reason<{ file: string | null }>(
+    'invalid_request',
+    ({ file }) =>
+      `This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. ${secretAdvice(file)}`,
+  ),
+  'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {cause}',
   'secret.unwritable':
-    'store_unavailable: No secret could be written to {file} ({text}). Make the folder writable, or set WAKEFUL_SECRET.',
-  'secret.sealed_otherwise': 'internal: It was encrypted with another secret, or for another target.',
+    'store_unavailable: No secret could be written to {file} ({cause}). Make the folder writable, or set WAKEFUL_SECRET.',
+  'secret.sealed_otherwise': 'internal: The text was encrypted with another secret, or for another target.',
   'secret.file':
     'invalid_request: The secret file {file} cannot be read. Create it, or leave --secret-file out.',
   'listen.in_use':
     'invalid_request: {address} is used by another program, perhaps another `wakeful serve`. Choose another with --port.',
   'listen.not_permitted':
     'invalid_request: This user may not listen on {address}. Choose a --port of 1024 or higher.',
-  'listen.failed': 'invalid_request: Cannot listen on {address}: {text}.',
-  'config.unreadable': 'invalid_request: The configuration {file} cannot be read: {detail}.',
+  'listen.failed': 'invalid_request: Cannot listen on {address}: {cause}.',
+  'config.unreadable': 'invalid_request: The configuration {file} cannot be read: {cause}.',
+  'config.not_json': 'invalid_request: The configuration {file} is not JSON: {cause}.',
   'config.not_object': 'invalid_request: The configuration {file} must be a JSON object: { "port": 7420 }.',
   'config.unknown_setting': reason<{
     file: string
@@ -94,9 +204,17 @@ export const OPERATION_REASONS = {
       `${file} has the unknown setting ${name}. ${near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`}`,
   ),
   'config.invalid': 'invalid_request: {setting} must be {expected}, not {value}.',
-  'remote.unexpected': 'internal: The server answered {status}: {text}.',
-  /** Wrong use of the command line: only the command line says it, in its own words. */
-  usage: 'invalid_request: {detail}',
-  /** A fault of Wakeful's own. Callers over the network see no details. */
-  internal: 'internal: {detail}',
+  'remote.unexpected': reason<{ status: number; cause: string }>(
+    'internal',
+    ({ status, cause }) =>
+      `The server answered ${status}${cause === '' ? ' without details' : `: ${cause}`}.`,
+  ),
+  'testing.crash_in_memory':
+    'invalid_request: Only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" }).',
+  /** A fault of Wakeful's own, or one that only its operator may know. */
+  internal: 'internal: An error of the server. Its log has the details.',
 } as const satisfies Definitions
+
+function secretAdvice(file: string | null): string {
+  return `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${file ?? 'it was created in'}.`
+}

@@ -55,18 +55,20 @@ export const REQUEST_REASONS = {
     'quota_exceeded: Your quota lets an alarm recur every {min} at the shortest (min_interval). Use a longer period; waiting does not help.',
   'limit.calls': reason<{ count: number; own: boolean }>(
     'rate_limited',
-    ({ count, own }) => `${count} calls${own ? ' of yours' : ''} are already waiting for their turn.`,
+    ({ count, own }) =>
+      `${count} calls${own ? ' of yours' : ''} are already waiting for their turn. Try again shortly.`,
   ),
-  'limit.messages': 'rate_limited: At most {max} messages per second are allowed.',
+  'limit.messages': 'rate_limited: At most {max} messages per second are allowed. Send fewer.',
   'limit.calls_in_progress':
     'rate_limited: {max} calls are in progress, and more are waiting. Wait for answers.',
   'limit.subscriptions':
     'invalid_request: A connection has at most {max} subscriptions. Unsubscribe from one.',
-  'limit.connections': 'rate_limited: All {max} live connections of this server are in use.',
+  'limit.connections': 'rate_limited: All {max} live connections of this server are in use. Try again later.',
   'limit.tenant_connections':
     'rate_limited: Your tenant already has {max} live connections, half of what this server allows.',
-  'limit.waiting_calls': 'rate_limited: {max} calls of yours are already waiting for wakes.',
-  'server.closing': 'store_unavailable: This server is shutting down.',
+  'limit.waiting_calls':
+    'rate_limited: {max} calls of yours are already waiting for wakes. End one of them first.',
+  'server.closing': 'store_unavailable: This server is shutting down. Try again shortly.',
 
   // Its form, before its content is looked at.
   'request.no_such_call':
@@ -76,18 +78,18 @@ export const REQUEST_REASONS = {
   'request.no_such_page': 'not_found: There is no page {path}. /llms.txt lists them.',
   'request.no_websocket_here': 'not_found: There is no WebSocket at this path. It is at {path}.',
   'request.stream_over_ws': 'invalid_request: Over the WebSocket, follow events with `subscribe`.',
-  'request.websocket_handshake': 'invalid_request: The WebSocket handshake is invalid: {detail}.',
+  'request.websocket_handshake': 'invalid_request: The WebSocket handshake is invalid: {cause}.',
   'request.message_shape': 'invalid_request: A message must be an object: {"id":1,"call":"stats","args":{}}.',
-  'request.header_twice': 'invalid_request: The request has {header} twice.',
+  'request.header_twice': 'invalid_request: The request has {header} twice. Send it once.',
   'request.header_encoding': 'invalid_request: {header} must be percent-encoded UTF-8.',
   'request.path_encoding':
     'invalid_request: The path is not percent-encoded UTF-8. Write a literal % as %25.',
-  'request.query_twice': 'invalid_request: {name} appears twice in the query.',
-  'request.no_query': 'invalid_request: This call takes no query: {name} is unknown.',
+  'request.query_twice': 'invalid_request: {name} appears twice in the query. Send it once.',
+  'request.no_query': 'invalid_request: This call takes no query. Leave {name} out.',
   'request.if_match':
     'invalid_request: If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
   'request.idempotency_header':
-    'invalid_request: This call does not take the header Idempotency-Key: {detail}.',
+    'invalid_request: This call does not take the header Idempotency-Key. Give each item its own <idempotencyKey>.',
   'request.idempotency_keys_differ':
     'invalid_request: The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
   'request.cancelled': 'invalid_request: The caller disconnected before the call started.',
@@ -96,7 +98,7 @@ export const REQUEST_REASONS = {
     'invalid_request: The body must be JSON with Content-Type: application/json, not {type}.',
   'body.content_encoding':
     'invalid_request: Send the body uncompressed, not with Content-Encoding: {encoding}.',
-  'body.not_utf8': 'invalid_request: The body is not UTF-8.',
-  'body.cut_off': 'invalid_request: The body was cut off before its end.',
+  'body.not_utf8': 'invalid_request: The body is not UTF-8. Encode it as UTF-8.',
+  'body.cut_off': 'invalid_request: The body was cut off before its end. Send it again.',
   'body.too_large': 'payload_too_large: The body is larger than {max} bytes.',
 } as const satisfies Definitions

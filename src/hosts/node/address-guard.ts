@@ -1,10 +1,11 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { addressClass, DeliveryFailure, forbiddenText, hostClass } from '../../targets/index.ts'
+import { addressClass, DeliveryFailure, hostClass } from '../../targets/index.ts'
 
 /** The error if a name has no address that webhooks may reach. */
 function forbidden(kind: string): DeliveryFailure {
-  return new DeliveryFailure(forbiddenText(kind), { final: true })
+  const how = 'the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1'
+  return new DeliveryFailure(`webhooks do not go to ${kind} addresses; ${how}`, { final: true })
 }
 
 /** Looks up all addresses of a name, as `dns.lookup` does. */

@@ -110,6 +110,5 @@ export class Keyring implements Sealer {
 }
 
 function refusal(reason: 'secret.other' | 'secret.missing', path: string | null): WakefulError {
-  const hint = `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${path ?? 'it was created in'}`
-  return new WakefulError(reason, { hint })
+  return new WakefulError(reason, { file: path })
 }

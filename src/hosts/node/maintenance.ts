@@ -156,11 +156,7 @@ export async function migrationText(url: string): Promise<string> {
     return migrationSql(path, schemaVersion(db))
   } catch (cause) {
     if (cause instanceof WakefulError) throw cause
-    throw new WakefulError(
-      'store.failed',
-      { name: path, detail: 'the schema cannot be read', text: errorText(cause) },
-      { cause },
-    )
+    throw new WakefulError('store.schema_unreadable', { name: path, cause: errorText(cause) }, { cause })
   } finally {
     db.close()
   }
@@ -182,6 +178,6 @@ export async function missingStore(url: string): Promise<string | null> {
 
 function existing(url: string): string {
   const file = storeFile(url)
-  if (file !== null && !existsSync(file)) throw new WakefulError('store.not_found', { place: file, hint: '' })
+  if (file !== null && !existsSync(file)) throw new WakefulError('store.not_found', { place: file })
   return storePath(url)
 }

@@ -167,9 +167,11 @@ function settingsOf(options: OpenOptions) {
       throw new WakefulError('field.malformed', { expected: 'a function' }, { field: name })
   }
   for (const part of ['now', 'monotonic', 'setTimer', 'turn'] as const) {
-    if (typeof (all.clock ?? systemClock)[part] !== 'function') throw new WakefulError('host.clock', { part })
+    if (typeof (all.clock ?? systemClock)[part] !== 'function')
+      throw new WakefulError('host.clock', { part }, { field: 'clock' })
   }
-  if (assertPool(all.pool) === BUILT_IN_POOL) throw new WakefulError('pool.built_in', { name: BUILT_IN_POOL })
+  if (assertPool(all.pool) === BUILT_IN_POOL)
+    throw new WakefulError('pool.built_in', { name: BUILT_IN_POOL }, { field: 'pool' })
   return {
     ...all,
     engine: {

@@ -71,7 +71,7 @@ export function readSecretFile(path: string): Secret | null {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
     if (thrown instanceof WakefulError) throw thrown
-    throw new WakefulError('secret.unreadable', { file: path, text: errorText(thrown) }, { cause: thrown })
+    throw new WakefulError('secret.unreadable', { file: path, cause: errorText(thrown) }, { cause: thrown })
   }
 }
 
@@ -97,7 +97,7 @@ export function makeSecretFile(path: string): Secret {
       unlinkSync(own)
     }
   } catch (cause) {
-    throw new WakefulError('secret.unwritable', { file: path, text: errorText(cause) }, { cause })
+    throw new WakefulError('secret.unwritable', { file: path, cause: errorText(cause) }, { cause })
   }
   return readSecretFile(path)!
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { WakefulError } from '../../error.ts'
 import { closest } from '../../time/index.ts'
 
@@ -19,20 +20,12 @@ export function storeFile(url: string): string | null {
 
 /** The path of a SQLite store's URL: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export function storePath(url: string): string {
-  if (typeof url !== 'string' || url === '')
-    throw new WakefulError('store.url', {
-      detail: "open takes the URL of a store, such as 'sqlite:alarms.db'",
-    })
-  if (url.includes('\0'))
-    throw new WakefulError('store.url', { detail: 'The path of the store contains a NUL character' })
-  if (isPostgres(url))
-    throw new WakefulError('store.url', { detail: 'This works on SQLite only: sqlite:alarms.db' })
+  if (typeof url !== 'string' || url === '') throw new WakefulError('store.url', {})
+  if (url.includes('\0')) throw new WakefulError('store.nul_character', {})
+  if (isPostgres(url)) throw new WakefulError('store.sqlite_only', {})
   const path = /^sqlite:/i.test(url) ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/|$)/, '') : url
   refuseOtherKinds(path)
-  if (path === '')
-    throw new WakefulError('store.url', {
-      detail: 'The store has no path. Write sqlite:alarms.db or sqlite::memory:',
-    })
+  if (path === '') throw new WakefulError('store.no_path', {})
   return path
 }
 
@@ -42,9 +35,8 @@ function refuseOtherKinds(path: string): void {
   if (scheme === undefined) return
   const meant = POSTGRES_NAMES.includes(scheme) || closest(scheme, ['postgres', 'postgresql']) !== null
   if (!meant && !path.slice(scheme.length).startsWith('://')) return
-  throw new WakefulError('store.url', {
-    detail: `Unknown kind of store ${scheme}. Use ${meant ? 'postgres://user:password@host:5432/database' : 'sqlite:alarms.db or postgres://…'}`,
-  })
+  const known = meant ? ['postgres://user:password@host:5432/database'] : ['sqlite:alarms.db', 'postgres://…']
+  throw new WakefulError('store.unknown_kind', { kind: scheme, known })
 }
 
 /** Loads the PostgreSQL store and `pg` on demand, because most users need neither. */
@@ -52,8 +44,16 @@ export async function loadPostgres() {
   try {
     return await import('../../stores/postgres/index.ts')
   } catch (cause) {
-    const { code, message = '' } = cause as { code?: string; message?: string }
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'pg'")) throw cause
+    if (isInstalled('pg')) throw cause
     throw new WakefulError('store.driver_missing', {}, { cause })
+  }
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return true
+  } catch {
+    return false
   }
 }

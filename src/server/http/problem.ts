@@ -70,8 +70,7 @@ export function problemOf(
 
 /** The error that callers may see: others name the address of the store, and are in the log. */
 function publicError(thrown: unknown): WakefulError {
-  if (!(thrown instanceof WakefulError) || thrown.code === 'internal')
-    return new WakefulError('internal', { detail: 'An error of the server. Its log has the details.' })
+  if (!(thrown instanceof WakefulError) || thrown.code === 'internal') return new WakefulError('internal', {})
   if (thrown.code === 'schema_too_new') return new WakefulError('store.schema_changed', {})
   // What says when to try again was written for callers.
   if (thrown.code === 'store_unavailable' && thrown.retryAfterMs === undefined)

@@ -131,8 +131,7 @@ export function withIdempotencyKey(
   accepted: NonNullable<Operation['idempotencyHeader']>,
 ): unknown {
   const header = headers.get('idempotency-key')
-  if (header !== null && accepted !== true)
-    throw new WakefulError('request.idempotency_header', { detail: accepted.refused })
+  if (header !== null && !accepted) throw new WakefulError('request.idempotency_header', {})
   if (header === null || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
   const { idempotency_key: inBody = key } = body as { idempotency_key?: unknown }

@@ -46,7 +46,7 @@ export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
   server.on('wsClientError', ({ message }, socket, { method }) =>
     refuse(
       socket,
-      new WakefulError('request.websocket_handshake', { detail: message }),
+      new WakefulError('request.websocket_handshake', { cause: message }),
       method === 'GET' ? 400 : 405,
     ),
   )

@@ -64,7 +64,7 @@ async function send<T>(remote: Remote, method: string, params: unknown, signal: 
     throw WakefulError.from({ ...refused, code: answer.code, message: String(answer.detail) })
   const { message, data } = answer.error ?? {}
   if (data?.reason === UNKNOWN_TOOL) throw new UnknownTool(message)
-  throw new WakefulError('remote.unexpected', { status: response.status, text: message ?? 'no details' })
+  throw new WakefulError('remote.unexpected', { status: response.status, cause: message ?? '' })
 }
 
 async function posted({ url, headers }: Remote, body: string, signal: AbortSignal): Promise<Response> {
@@ -82,12 +82,8 @@ async function posted({ url, headers }: Remote, body: string, signal: AbortSigna
     })
   } catch (thrown) {
     const { cause } = thrown as { cause?: unknown }
-    const why = errorText(cause ?? thrown)
-    throw new WakefulError(
-      'client.no_answer',
-      { url, detail: why, repeatable: true },
-      { retryAfterMs: TRY_AGAIN_MS },
-    )
+    const params = { url, cause: errorText(cause ?? thrown), repeatable: true }
+    throw new WakefulError('client.no_answer', params, { retryAfterMs: TRY_AGAIN_MS })
   }
 }
 

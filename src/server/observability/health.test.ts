@@ -111,12 +111,17 @@ describe('readiness', () => {
     const url = 'postgres://me:hunter2@db/x'
     expect(
       await look(
-        new WakefulError('internal', { detail: `no answer of ${url}` }, { code: 'store_unavailable' }),
+        WakefulError.from({
+          code: 'store_unavailable',
+          reason: 'test',
+          params: {},
+          message: `no answer of ${url}`,
+        }),
       ),
     ).toBe('the store does not answer')
-    expect(await look(new WakefulError('internal', { detail: url }, { code: 'schema_too_new' }))).toBe(
-      'the store was changed by a newer version',
-    )
+    expect(
+      await look(WakefulError.from({ code: 'schema_too_new', reason: 'test', params: {}, message: url })),
+    ).toBe('the store was changed by a newer version')
     expect(await look(new TypeError(`inner ${url}`))).toBe('the store does not answer')
   })
 })

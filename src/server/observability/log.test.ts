@@ -48,7 +48,7 @@ describe('a line of the log', () => {
     const { log, parsed } = open()
     log.error(
       new TypeError('x is not a function', {
-        cause: new WakefulError('internal', { detail: 'because' }, { code: 'conflict' }),
+        cause: WakefulError.from({ code: 'conflict', reason: 'test', params: {}, message: 'because' }),
       }),
     )
     const [{ error, ...line }] = parsed() as [Record<string, unknown>]
@@ -65,11 +65,12 @@ describe('a line of the log', () => {
     const { log, parsed } = open({ now: () => ms })
     const away = () =>
       log.error(
-        new WakefulError(
-          'internal',
-          { detail: 'the server cannot be reached' },
-          { code: 'store_unavailable' },
-        ),
+        WakefulError.from({
+          code: 'store_unavailable',
+          reason: 'test',
+          params: {},
+          message: 'the server cannot be reached',
+        }),
       )
     for (; ms < 2_500; ms += 50) away()
     log.error(new Error('another'))
@@ -226,7 +227,14 @@ describe('secrets', () => {
 
   it('keep the public id of a key, so that it can be revoked', () => {
     const { log, parsed } = open()
-    log.error(new WakefulError('internal', { detail: `Bearer ${key} was revoked` }, { code: 'unauthorized' }))
+    log.error(
+      WakefulError.from({
+        code: 'unauthorized',
+        reason: 'test',
+        params: {},
+        message: `Bearer ${key} was revoked`,
+      }),
+    )
     expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })
   })
 })

@@ -30,7 +30,7 @@ async function bench(metricsFor: MonitoringParts['metricsFor']) {
     if (store.fails !== null) throw store.fails
     const caller = callers[headers.get('authorization') ?? '']
     if (caller === undefined)
-      throw new WakefulError('internal', { detail: 'send a key' }, { code: 'unauthorized' })
+      throw WakefulError.from({ code: 'unauthorized', reason: 'test', params: {}, message: 'send a key' })
     return caller as Caller
   }
   const access = new MetricsAccess({ admit }, clock)
@@ -84,7 +84,12 @@ test('only recently admitted scrapers may read the metrics while the store is do
       ['local', 'scraper', 'brief', 'reader'].map(async (as) => (await at.get('/metrics', as)).status),
     )
   expect(await statuses()).toEqual([200, 200, 200, 403])
-  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
+  at.store.fails = WakefulError.from({
+    code: 'store_unavailable',
+    reason: 'test',
+    params: {},
+    message: 'gone',
+  })
   expect(await statuses()).toEqual([200, 200, 200, 503])
   await at.clock.advance('59m')
   // One's key has expired meanwhile.
@@ -93,9 +98,14 @@ test('only recently admitted scrapers may read the metrics while the store is do
   expect(await statuses()).toEqual([503, 503, 503, 503])
   at.store.fails = null
   expect(await statuses()).toEqual([200, 200, 200, 403])
-  at.store.fails = new WakefulError('internal', { detail: 'revoked' }, { code: 'unauthorized' })
+  at.store.fails = WakefulError.from({ code: 'unauthorized', reason: 'test', params: {}, message: 'revoked' })
   expect(await statuses()).toEqual([401, 401, 401, 401])
-  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
+  at.store.fails = WakefulError.from({
+    code: 'store_unavailable',
+    reason: 'test',
+    params: {},
+    message: 'gone',
+  })
   expect(await statuses()).toEqual([503, 503, 503, 503])
 })
 
@@ -107,7 +117,12 @@ test('a scraper is remembered for an hour, and does not wait for a store that ha
   await at.clock.advance('2s')
   expect([(await known).status, (await other).status]).toEqual([200, 503])
   await at.clock.advance('1h')
-  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
+  at.store.fails = WakefulError.from({
+    code: 'store_unavailable',
+    reason: 'test',
+    params: {},
+    message: 'gone',
+  })
   expect((await at.get('/metrics', 'scraper')).status).toBe(503)
 })
 

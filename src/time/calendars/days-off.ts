@@ -78,17 +78,21 @@ function labelsOf(calendar: HolidayCalendar): ReadonlyMap<number, string> {
 function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
   const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote)
-  throw new WakefulError('exclude.unknown_calendar', {
-    name: quote(name),
-    near: near === undefined ? null : quote(near),
-    known,
-  })
+  throw new WakefulError(
+    'exclude.unknown_calendar',
+    {
+      name: quote(name),
+      near: near === undefined ? null : quote(near),
+      known,
+    },
+    { field: 'exclude' },
+  )
 }
 
 /** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
 export function assertWorkingWeekday(off: DaysOff | null): void {
   if (off === null || off.hasWorkingWeekday) return
-  throw new WakefulError('exclude.all_days', {})
+  throw new WakefulError('exclude.all_days', {}, { field: 'exclude' })
 }
 
 /** The working day to which a day moves: the next or previous one, then `offset` working days further. Null if there is none. */

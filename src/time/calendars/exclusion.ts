@@ -1,4 +1,4 @@
-import { assertMembers, WakefulError } from '../../error.ts'
+import { inField, unknownField, WakefulError } from '../../error.ts'
 import {
   type Check,
   listOf,
@@ -9,7 +9,7 @@ import {
   WEEKDAYS,
   wholeFrom,
 } from '../text/index.ts'
-import { CALENDAR_NAME_FORM, isCalendarName, readWeekend, WEEKEND_WORDS } from './holiday-calendar.ts'
+import { isCalendarName, readWeekend, WEEKEND_WORDS } from './holiday-calendar.ts'
 
 /** Days off, and what happens on them: plain data, stored in the rule. */
 export interface Exclusion {
@@ -38,12 +38,13 @@ export type ExcludeInput =
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
 const SATURDAY_AND_SUNDAY = [6, 7]
+const MOVES = ['next', 'previous'] as const
 
 const isOffset = wholeFrom(-OFFSET_MAX, OFFSET_MAX)
 const FIELDS = {
   calendars: listOf(isCalendarName, 1, CALENDARS_MAX),
   weekend: listOf(wholeFrom(1, 7), 1, 6),
-  move: oneOf('next', 'previous'),
+  move: oneOf(...MOVES),
   offset: isOffset,
 }
 const hasFields: Check = objectOf({}, FIELDS)
@@ -58,7 +59,10 @@ export function isExclusion(value: unknown): value is Exclusion {
 
 /** Parses an exclusion; undefined if it names no days. */
 export function readExclude(input: unknown): Exclusion | undefined {
-  if (input === undefined) return undefined
+  return input === undefined ? undefined : inField('exclude', () => parseExclude(input))
+}
+
+function parseExclude(input: unknown): Exclusion | undefined {
   const listed = typeof input === 'string' ? [input] : input
   if (Array.isArray(listed)) {
     // 'weekends' is Saturday and Sunday, 'fri' is Fridays, and others are names of calendars.
@@ -66,14 +70,19 @@ export function readExclude(input: unknown): Exclusion | undefined {
     return exclusionOf(readCalendars(calendars), weekdays, {})
   }
   if (typeof listed !== 'object' || listed === null) throw malformedError(input)
-  assertMembers('exclude', listed, Object.keys(FIELDS))
+  const unknown = Object.keys(listed).find((name) => !Object.hasOwn(FIELDS, name))
+  if (unknown !== undefined) throw unknownField(unknown, Object.keys(FIELDS))
   const { calendars, weekend, move, offset } = listed as Record<string, unknown>
-  return exclusionOf(readCalendars(calendars), readWeekdays(weekend), readMove(move, offset))
+  return exclusionOf(
+    inField('calendars', () => readCalendars(calendars)),
+    readWeekdays(weekend),
+    readMove(move, offset),
+  )
 }
 
 function readWeekdays(weekend: unknown): readonly number[] | undefined {
   if (weekend === undefined) return undefined
-  return weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, refused)
+  return weekend === true ? SATURDAY_AND_SUNDAY : inField('weekend', () => readWeekend(weekend))
 }
 
 /** Splits names of days off into weekdays and names of calendars. */
@@ -101,7 +110,7 @@ function exclusionOf(
   const hasWeekend = weekend !== undefined && weekend.length > 0
   if (calendars.length === 0 && !hasWeekend) {
     if (moves.move === undefined) return undefined
-    throw refused('move needs days off')
+    throw new WakefulError('exclude.move_without_days', {}, { field: 'move' })
   }
   return {
     ...(calendars.length > 0 && { calendars }),
@@ -116,21 +125,24 @@ function readCalendars(input: unknown = []): string[] {
   if (!Array.isArray(names)) throw malformedError(input)
   for (const name of names) {
     if (isCalendarName(name)) continue
-    throw new WakefulError('exclude.calendar_name', { name: quote(name), form: CALENDAR_NAME_FORM })
+    throw new WakefulError('calendar.name', { name: quote(name) })
   }
-  if (names.length > CALENDARS_MAX) throw refused(`at most ${CALENDARS_MAX} calendars`)
+  if (names.length > CALENDARS_MAX)
+    throw new WakefulError('field.too_many', { max: CALENDARS_MAX, unit: 'calendar' })
   return [...new Set(names as string[])].sort()
 }
 
 function readMove(move: unknown, offset: unknown): Pick<Exclusion, 'move' | 'offset'> {
   if (move !== undefined && move !== 'next' && move !== 'previous') {
-    throw refused(`move ${quote(move)} is not 'next' or 'previous'`)
+    throw new WakefulError('field.not_one_of', { allowed: MOVES, value: quote(move) }, { field: 'move' })
   }
   if (offset === undefined) return move === undefined ? {} : { move }
   if (!isOffset(offset)) {
-    throw refused(`offset ${quote(offset)} is not a whole number from -${OFFSET_MAX} to ${OFFSET_MAX}`)
+    const range = { min: -OFFSET_MAX, max: OFFSET_MAX, value: quote(offset) }
+    throw new WakefulError('field.not_whole_number', range, { field: 'offset' })
   }
-  if (move === undefined) throw refused("offset goes with move: 'next' or move: 'previous'")
+  if (move === undefined)
+    throw new WakefulError('field.needs', { other: 'exclude.move' }, { field: 'offset' })
   return { move, ...(offset !== 0 && { offset: offset as number }) }
 }
 
@@ -139,7 +151,7 @@ export function mergeExclusions(phrase: Exclusion, option: Exclusion = {}, text:
   const withMove = [phrase, option].filter(({ move }) => move !== undefined)
   const [one, other] = withMove.map(({ move, offset = 0 }) => `${move} ${offset}`)
   if (other !== undefined && one !== other) {
-    throw new WakefulError('exclude.moves_twice', { text: quote(text) })
+    throw new WakefulError('exclude.moves_twice', { text: quote(text) }, { field: 'exclude.move' })
   }
   const calendars = union(phrase.calendars, option.calendars).sort()
   const weekend = union(phrase.weekend, option.weekend).sort((a, b) => a - b)
@@ -176,8 +188,4 @@ export function toExcludeInput({ calendars, weekend = [], ...movement }: Exclusi
 
 function malformedError(input: unknown): WakefulError {
   return new WakefulError('exclude.malformed', { value: quote(input) })
-}
-
-function refused(detail: string): WakefulError {
-  return new WakefulError('exclude.invalid', { detail })
 }

@@ -46,21 +46,21 @@ describe('a calendar', () => {
 
   it.each<[unknown, RegExp]>([
     [{ dates: ['2026-02-29'] }, /'2026-02-29' is not a date/],
-    [{ dates: ['26-12-25'] }, /write it like '2026-12-25'/],
+    [{ dates: ['26-12-25'] }, /Write it like '2026-12-25'/],
     [{ dates: ['1969-12-31'] }, /from 1970/],
     [{ dates: ['2026-12-31..2026-12-24'] }, /ends before it begins/],
     [{ dates: ['2026-12-24..'] }, /is not a date/],
-    [{ dates: ['1970-01-01..9999-12-31'] }, /at most 20000/],
+    [{ dates: ['1970-01-01..9999-12-31'] }, /At most 20000/],
     [{ dates: [new Date(0)] }, /is not a date/],
-    [{ dates: { '2026-12-25': 7 } }, /the label of 2026-12-25 is not a text/],
+    [{ dates: { '2026-12-25': 7 } }, /The label of '2026-12-25' is not a string/],
     [{ dates: 'today' }, /at least one of them/],
     [{}, /at least one of them/],
     [null, /at least one of them/],
     [[], /at least one of them/],
-    [{ days: [] }, /'days' is unknown\. A calendar has dates, ics, weekend/],
+    [{ days: [] }, /Unknown option "days"\. .*Known: `dates`, `ics`, `weekend`/],
     [{ weekend: ['caturday'] }, /'caturday' is not a weekday/],
     [{ weekend: 'sat' }, /a list of weekdays/],
-    [{ weekend: 'mon tue wed thu fri sat sun'.split(' ') }, /all seven days/],
+    [{ weekend: 'mon tue wed thu fri sat sun'.split(' ') }, /All seven days/],
     [{ dates: Array.from({ length: 20_001 }, () => '2026-01-01') }, /20001 days/],
   ])('refuses %j', (input, message) => {
     expect(() => read(input)).toThrow(message)

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { inField, unknownField, WakefulError } from '../../error.ts'
 import {
   LABEL_LENGTH_MAX,
   listOf,
@@ -38,10 +38,6 @@ export interface CalendarInput {
 /** Words that mean Saturday and Sunday in a list of calendars. */
 export const WEEKEND_WORDS: readonly string[] = ['weekend', 'weekends']
 
-/** The allowed form of a calendar's name, in words. */
-export const CALENDAR_NAME_FORM =
-  "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
-
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const FIELDS = ['dates', 'ics', 'weekend']
 const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
@@ -49,6 +45,12 @@ const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
 /** Whether a value is a valid name of a calendar. */
 export function isCalendarName(name: unknown): name is string {
   return typeof name === 'string' && NAME.test(name) && !WEEKEND_WORDS.includes(name)
+}
+
+/** A calendar as parsed, and notes about what was left out. */
+interface ParsedCalendar {
+  readonly calendar: Omit<HolidayCalendar, 'version'>
+  readonly notes: string[]
 }
 
 /**
@@ -61,39 +63,17 @@ export function readCalendar(
   now: number,
   before?: HolidayCalendar,
 ): ParsedCalendar {
-  try {
-    return parseCalendar(name, input, now, before)
-  } catch (thrown) {
-    if (!(thrown instanceof WakefulError) || thrown.reason !== 'calendar.invalid') throw thrown
-    const { detail } = thrown.params
-    throw new WakefulError(
-      'calendar.invalid',
-      { name: quote(name), detail: String(detail) },
-      { cause: thrown },
-    )
-  }
-}
-
-interface ParsedCalendar {
-  readonly calendar: Omit<HolidayCalendar, 'version'>
-  readonly notes: string[]
-}
-
-function parseCalendar(
-  name: string,
-  input: CalendarInput,
-  now: number,
-  before?: HolidayCalendar,
-): ParsedCalendar {
-  if (!isCalendarName(name)) throw refused(`the name is invalid. Use ${CALENDAR_NAME_FORM}`)
+  if (!isCalendarName(name)) throw new WakefulError('calendar.name', { name: quote(name) }, { field: 'name' })
   if (typeof input !== 'object' || input === null || Array.isArray(input)) throw malformedError()
   const unknown = Object.keys(input).find((field) => field !== 'name' && !FIELDS.includes(field))
-  if (unknown !== undefined)
-    throw refused(`${quote(unknown)} is unknown. A calendar has ${FIELDS.join(', ')}`)
+  if (unknown !== undefined) throw unknownField(unknown, FIELDS)
   const { dates, ics, weekend = [] } = input
   if (dates === undefined && ics === undefined && input.weekend === undefined) throw malformedError()
-  const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
-  if (dates !== undefined) addDates(read.days, dates)
+  const read =
+    ics === undefined
+      ? { days: new Map<number, string>(), notes: [] }
+      : inField('ics', () => readIcs(ics, now))
+  if (dates !== undefined) inField('dates', () => addDates(read.days, dates))
   const notes = [...read.notes]
   if (ics !== undefined && read.days.size === 0)
     notes.push('the .ics file has no all-day event: no day is off by it')
@@ -106,7 +86,7 @@ function parseCalendar(
   const calendar = {
     name,
     dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), normalizeLabel(label)])),
-    weekend: readWeekend([...(before?.weekend ?? []), ...readWeekend(weekend, refused)], refused),
+    weekend: inField('weekend', () => readWeekend([...(before?.weekend ?? []), ...readWeekend(weekend)])),
   }
   if (sorted.length === 0 && calendar.weekend.length === 0) notes.push('it has no days off yet')
   return { calendar, notes }
@@ -122,7 +102,7 @@ function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['d
   assertFew(pairs.length)
   for (const [date, label] of pairs) {
     const [first, last] = readDays(date)
-    if (typeof label !== 'string') throw refused(`the label of ${date} is not a text. Use '' for none`)
+    if (typeof label !== 'string') throw new WakefulError('calendar.label', { date: quote(date) })
     for (let day = first; day <= last; day++) if (label !== '' || !days.has(day)) days.set(day, label)
   }
 }
@@ -133,25 +113,24 @@ function readDays(date: unknown): [first: number, last: number] {
   const [, from = text, to = text] = RANGE.exec(text) ?? []
   const [first, last] = [parseDay(from), parseDay(to)]
   if (first === null || last === null) {
-    const forms = "write it like '2026-12-25', or several days like '2026-12-24..2026-12-31'"
-    throw refused(`${quote(date)} is not a date from 1970 to 9999: ${forms}`)
+    throw new WakefulError('calendar.date', { value: quote(date) })
   }
-  if (last < first) throw refused(`${quote(date)} ends before it begins`)
+  if (last < first) throw new WakefulError('calendar.range', { value: quote(date) })
   assertFew(last - first + 1)
   return [first, last]
 }
 
 /** Parses the weekdays that are off every week; all seven are refused. */
-export function readWeekend(input: unknown, wrong: (detail: string) => WakefulError): number[] {
-  if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
+export function readWeekend(input: unknown): number[] {
+  if (!Array.isArray(input)) throw new WakefulError('weekend.malformed', {})
   const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
     if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
-    throw wrong(`${quote(name)} is not a weekday. Use 'fri', 'saturday', …, or 1 (Monday) to 7`)
+    throw new WakefulError('weekend.unknown_day', { value: quote(name) })
   })
   const weekend = [...new Set(days)].sort((a, b) => a - b)
   if (weekend.length < 7) return weekend
-  throw wrong('all seven days of the week are off. Leave at least one')
+  throw new WakefulError('exclude.all_days', {}, { code: 'invalid_request' })
 }
 
 /** The last date of a calendar; null if it has none. */
@@ -183,15 +162,9 @@ function isDates(value: unknown): boolean {
 
 function assertFew(days: number): void {
   if (days <= CALENDAR_DAYS_MAX) return
-  throw refused(`it has ${days} days; a calendar has at most ${CALENDAR_DAYS_MAX}`)
+  throw new WakefulError('calendar.too_many_days', { count: days, max: CALENDAR_DAYS_MAX })
 }
 
 function malformedError(): WakefulError {
-  return refused(
-    "it is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them; dates: [] makes it empty",
-  )
-}
-
-function refused(detail: string): WakefulError {
-  return new WakefulError('calendar.invalid', { name: '', detail })
+  return new WakefulError('calendar.malformed', {})
 }

@@ -3,7 +3,7 @@ import { DAY_S } from '../civil/index.ts'
 import { type RruleDate, readRruleDate } from '../rrule/index.ts'
 import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
-import { type IcsLine, icsError } from './ics-lines.ts'
+import type { IcsLine } from './ics-lines.ts'
 
 /** An event of an .ics file, reduced to what matters for days off. Days are counted from 1970-01-01. */
 export interface IcsEvent {
@@ -33,7 +33,7 @@ const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
 export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
   const [first] = lines
   if (first?.name !== 'BEGIN' || first.value.trim().toUpperCase() !== 'VCALENDAR') {
-    throw icsError(first?.number ?? 1, "an .ics file starts with 'BEGIN:VCALENDAR'")
+    throw new WakefulError('ics.no_begin', { line: first?.number ?? 1 })
   }
   const events: IcsEvent[] = []
   const open: { name: string; number: number }[] = []
@@ -42,21 +42,22 @@ export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
     const part = line.value.trim().toUpperCase()
     if (line.name === 'BEGIN') {
       if (part === 'VEVENT' && open.some(({ name }) => name === 'VEVENT'))
-        throw icsError(line.number, 'an event begins within an event: END:VEVENT is missing')
+        throw new WakefulError('ics.nested_event', { line: line.number })
       open.push({ name: part, number: line.number })
       if (part === 'VEVENT') inEvent = []
     } else if (line.name === 'END') {
       const begun = open.pop()
       if (begun?.name !== part) {
-        throw icsError(line.number, `END of ${quote(part)} has no BEGIN, or another part is still open`)
+        throw new WakefulError('ics.end', { line: line.number, part: quote(part) })
       }
       if (part === 'VEVENT') events.push(readEvent(inEvent, begun.number))
     } else if (open.length === 0)
-      throw icsError(line.number, `${quote(line.name)} stands outside of the calendar`)
+      throw new WakefulError('ics.outside', { line: line.number, part: quote(line.name) })
     else if (open.at(-1)!.name === 'VEVENT') inEvent.push(line)
   }
   const unclosed = open.at(-1)
-  if (unclosed !== undefined) throw icsError(unclosed.number, `BEGIN of ${quote(unclosed.name)} has no END`)
+  if (unclosed !== undefined)
+    throw new WakefulError('ics.no_end', { line: unclosed.number, part: quote(unclosed.name) })
   return events
 }
 
@@ -65,15 +66,14 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
   const one = new Map(ONCE.map((name) => [name, only(all(name))]))
   const start = one.get('DTSTART')
   const cancelled = one.get('STATUS')?.value.trim().toUpperCase() === 'CANCELLED'
-  if (start === undefined && !cancelled) throw icsError(number, 'the event has no DTSTART')
+  if (start === undefined && !cancelled) throw new WakefulError('ics.no_start', { line: number })
   const obsolete = all('EXRULE')[0]
-  if (obsolete !== undefined)
-    throw icsError(obsolete.number, 'EXRULE is obsolete: name the dates with EXDATE')
+  if (obsolete !== undefined) throw new WakefulError('ics.exrule', { line: obsolete.number })
   const date = start === undefined ? undefined : dateOf(start)
   const day = date?.kind === 'date' ? date.second / DAY_S : null
   const replaced = one.get('RECURRENCE-ID')
   if (replaced?.parameters.has('RANGE'))
-    throw icsError(replaced.number, 'RANGE=THISANDFUTURE is not understood: end the series and begin another')
+    throw new WakefulError('ics.this_and_future', { line: replaced.number })
   return {
     number,
     uid: one.get('UID')?.value.trim() ?? '',
@@ -90,14 +90,15 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
 }
 
 function only(lines: IcsLine[]): IcsLine | undefined {
-  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} appears twice in one event`)
+  if (lines.length > 1) throw new WakefulError('ics.twice', { line: lines[1]!.number, part: lines[1]!.name })
   return lines[0]
 }
 
 function dateOf(line: IcsLine): RruleDate {
   const date = withLineNumber(line, () => readRruleDate(line.value.trim(), line.name))
   if (line.parameters.get('VALUE')?.toUpperCase() === 'DATE' && date.kind !== 'date') {
-    throw icsError(line.number, `${line.name};VALUE=DATE has a time, ${quote(line.value)}: write 20261225`)
+    const params = { line: line.number, part: line.name, value: quote(line.value) }
+    throw new WakefulError('ics.date_with_time', params)
   }
   return date
 }
@@ -114,22 +115,22 @@ function daysOf(line: IcsLine): number[] {
 function lengthInDays(day: number, end: IcsLine | undefined, duration: IcsLine | undefined): number {
   if (end !== undefined) {
     const date = dateOf(end)
-    if (date.kind !== 'date') throw icsError(end.number, 'DTEND has a time and DTSTART has none: give a date')
+    if (date.kind !== 'date') throw new WakefulError('ics.end_with_time', { line: end.number })
     const span = date.second / DAY_S - day
-    if (span < 0) throw icsError(end.number, 'DTEND is before DTSTART')
+    if (span < 0) throw new WakefulError('ics.end_before_start', { line: end.number })
     return bounded(span, end)
   }
   if (duration === undefined) return 1
   const match = DURATION.exec(duration.value.trim())
   if (match === null) {
-    throw icsError(duration.number, `DURATION ${quote(duration.value)} is not in days or weeks: write P2D`)
+    throw new WakefulError('ics.duration', { line: duration.number, value: quote(duration.value) })
   }
   return bounded(Number(match[1] ?? 0) * 7 + Number(match[2] ?? 0), duration)
 }
 
 function bounded(span: number, { number }: IcsLine): number {
   if (span > CALENDAR_DAYS_MAX)
-    throw icsError(number, `the event lasts ${span} days; the maximum is ${CALENDAR_DAYS_MAX}`)
+    throw new WakefulError('ics.too_long', { line: number, count: span, max: CALENDAR_DAYS_MAX })
   // Some programs write the start as DTEND of a one-day event.
   return Math.max(1, span)
 }
@@ -139,8 +140,9 @@ export function withLineNumber<Result>({ number }: Pick<IcsLine, 'number'>, read
   try {
     return read()
   } catch (cause) {
-    if (cause instanceof WakefulError) throw icsError(number, cause.message)
-    throw cause
+    if (!(cause instanceof WakefulError)) throw cause
+    const errors = [cause.with({ code: 'invalid_request' })]
+    throw new WakefulError('ics.at_line', { line: number }, { errors, cause })
   }
 }
 

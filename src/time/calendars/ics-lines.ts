@@ -32,18 +32,10 @@ export function readIcsLines(text: string): IcsLine[] {
   return lines.map(({ parts, number }) => readLine(parts.join(''), number))
 }
 
-/** The error for an invalid line of an .ics file. */
-export function icsError(number: number, detail: string): WakefulError {
-  return new WakefulError('calendar.invalid', {
-    name: '',
-    detail: `line ${number} of the .ics file: ${detail}`,
-  })
-}
-
 function readLine(line: string, number: number): IcsLine {
   const [, name, parameters, value] = LINE.exec(line) ?? []
   if (name === undefined || parameters === undefined || value === undefined) {
-    throw icsError(number, `${quote(line)} is not NAME:value, as in 'DTSTART;VALUE=DATE:20261225'`)
+    throw new WakefulError('ics.not_a_line', { line: number, text: quote(line) })
   }
   const pairs = [...parameters.matchAll(PARAMETER)].map(([, key, text]): [string, string] => [
     key!.trim().toUpperCase(),

@@ -6,7 +6,7 @@ import { counted, LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
-import { icsError, readIcsLines } from './ics-lines.ts'
+import { readIcsLines } from './ics-lines.ts'
 
 /** The labels of days off by day since 1970-01-01, and notes about what was left out. */
 export interface IcsDays {
@@ -30,7 +30,7 @@ export function readIcs(text: string, now: number): IcsDays {
   for (const event of events) {
     if (event.cancelled || event.day === null) continue
     left.rules -= event.rules.length
-    if (left.rules < 0) throw icsError(event.number, `more than ${RULES_MAX} events recur: give fewer`)
+    if (left.rules < 0) throw new WakefulError('ics.too_many_rules', { line: event.number, max: RULES_MAX })
     const without = event.replaces === null ? replaced.get(event.uid) : undefined
     for (const day of startsOf(event, range)) {
       countWrite(event, left)
@@ -97,7 +97,7 @@ function countWrite(event: IcsEvent, left: { writes: number }): void {
 }
 
 function tooManyDaysError({ number }: IcsEvent): WakefulError {
-  return icsError(number, `with this event there are more than ${CALENDAR_DAYS_MAX} days off`)
+  return new WakefulError('ics.too_many_days', { line: number, max: CALENDAR_DAYS_MAX })
 }
 
 /** Both labels of a day with two events. */

@@ -3,11 +3,11 @@ import { countIn, nthFrom, yearBlocks } from '../civil/index.ts'
 import { parseInterval } from '../durations/index.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import {
-  assertTimezone,
   DST_DEFAULT,
   type DstPolicy,
   type Instants,
   instantsOfWallTimes,
+  knownTimezone,
   wallTimesOf,
 } from '../zones/index.ts'
 import { readFields } from './fields.ts'
@@ -28,12 +28,12 @@ export function parseCron(text: string): CronText {
     throw new WakefulError(
       'field.malformed',
       { expected: "a short string such as '0 9 * * 1-5'" },
-      { field: 'cron', code: 'invalid_rule' },
+      { code: 'invalid_rule' },
     )
   }
   const words = text.trim().split(/\s+/)
   const prefix = /^(?:CRON_)?TZ=(.+)$/.exec(words[0] ?? '')
-  const zone = prefix === null ? {} : { timezone: assertTimezone(prefix[1]!) }
+  const zone = prefix === null ? {} : { timezone: knownTimezone(prefix[1]!) }
   if (prefix !== null) words.shift()
   const fields = words.join(' ')
   if (words[0]?.toLowerCase() === '@every') {

@@ -47,8 +47,8 @@ export function readFields(fields: string): CronFields {
   } catch (cause) {
     throw new WakefulError(
       'cron.field',
-      { text: quote(fields), detail: cronerText(errorText(cause, REASON_LENGTH_MAX)) },
-      { cause },
+      { text: quote(fields), cause: cronerText(errorText(cause, REASON_LENGTH_MAX)) },
+      { field: 'cron', cause },
     )
   }
 }

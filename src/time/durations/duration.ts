@@ -1,4 +1,4 @@
-import { typeName, WakefulError } from '../../errors/core.ts'
+import { inField, typeName, WakefulError } from '../../errors/core.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 
 /** A day of 24 hours, in milliseconds. */
@@ -48,7 +48,8 @@ export function assertDurationText(field: string, value: unknown): string {
 
 /** The milliseconds of a field that is a duration. */
 export function durationOf(field: string, value: unknown): number {
-  return parseDuration(assertDurationText(field, value))
+  const text = assertDurationText(field, value)
+  return inField(field, () => parseDuration(text))
 }
 
 /** Whether the text is a duration. */
@@ -178,8 +179,8 @@ export function instantOfUnix(unix: unknown): number {
     )
   }
   if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
-    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
+    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) }, { field: 'unix' })
   }
   // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
-  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
+  return inField('unix', () => assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix))
 }

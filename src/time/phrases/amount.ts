@@ -1,5 +1,5 @@
+import { WakefulError } from '../../error.ts'
 import { NUMBERS, UNIT_MS, UNITS, type Unit } from '../text/index.ts'
-import { unsupported } from './phrase-input.ts'
 
 /** An amount of time in a phrase. Days and longer units follow the calendar, hours and shorter ones are elapsed time. */
 export type Amount = Partial<Record<Unit, number>>
@@ -48,9 +48,9 @@ function readCompact(word: string): [number, Unit][] {
 }
 
 function add(amount: Amount, count: number, unit: Unit): void {
-  if (amount[unit] !== undefined) throw unsupported(`${unit} appear twice. Use each unit once`)
+  if (amount[unit] !== undefined) throw new WakefulError('phrase.unit_twice', { unit })
   if (!Number.isInteger(count) && UNIT_MS[unit] === undefined) {
-    throw unsupported(`${count} ${unit} is not a whole number. Use smaller units`)
+    throw new WakefulError('phrase.fraction', { count, unit })
   }
   amount[unit] = count
 }

@@ -1,6 +1,7 @@
+import { WakefulError } from '../../error.ts'
 import { MONTH_NAMES, MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'
-import { type PhraseInput, unsupported } from './phrase-input.ts'
+import type { PhraseInput } from './phrase-input.ts'
 import type { ParsedTime } from './time-of-day.ts'
 
 /** A date in a phrase, not yet resolved to a day; `weekday` if the phrase names one besides the date. */
@@ -83,13 +84,12 @@ function readNumeric(word: string): DateMatch | null {
   if (match === null || (!word.includes('/') && match[3] === undefined)) return null
   const [a, b] = [Number(match[1]), Number(match[2])]
   if (a <= 12 && b <= 12 && a !== b && a > 0 && b > 0) {
-    throw unsupported(
-      `'${word}' is ambiguous. Say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
-    )
+    const forms = [`${MONTH_NAMES[b - 1]} ${a}`, `${MONTH_NAMES[a - 1]} ${b}`]
+    throw new WakefulError('phrase.ambiguous', { word, forms })
   }
   const [month, number] = a > 12 ? [b, a] : [a, b]
   if (match[3] === undefined) return monthDay(month, number, undefined, 1)
-  if (match[3].length !== 4) throw unsupported(`'${word}' needs a year of four digits`)
+  if (match[3].length !== 4) throw new WakefulError('phrase.short_year', { word })
   return day(dateOf(Number(match[3]), month, number), 1)
 }
 
@@ -110,7 +110,7 @@ function dateOf(year: number, month: number, number: number): Temporal.PlainDate
 }
 
 function noSuchDay(what: string): Error {
-  return unsupported(`There is no ${what}. Give a day that exists`)
+  return new WakefulError('phrase.no_such_day', { day: what })
 }
 
 /** Resolves a date of a phrase to a day: the named one, or the soonest that has not passed. */
@@ -160,7 +160,7 @@ export function dayOf(
 /** 'tonight at 2am' may be said in the evening before, or in the night itself. */
 function tonight(hour: number, passed: boolean, today: Temporal.PlainDate): Temporal.PlainDate {
   if (hour >= 6 && hour < 17) {
-    throw unsupported(`tonight has no ${hour}:00. Say 'today' or 'tomorrow', or a time of the night`)
+    throw new WakefulError('phrase.not_tonight', { time: `${hour}:00` })
   }
   return hour < 6 && passed ? today.add({ days: 1 }) : today
 }

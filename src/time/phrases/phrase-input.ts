@@ -1,4 +1,5 @@
 import { WakefulError } from '../../error.ts'
+import type { ParamsOf, ReasonId } from '../../errors/index.ts'
 import type { CalendarLookup, Exclusion } from '../calendars/index.ts'
 import { quote } from '../text/index.ts'
 import { zoned } from '../zones/index.ts'
@@ -10,6 +11,9 @@ export interface PhraseContext {
   calendars?: CalendarLookup
   exclude?: Exclusion | undefined
 }
+
+/** The reasons of refusals that name the whole phrase. */
+type PhraseReason = Extract<ReasonId, `phrase.${string}`>
 
 /** A phrase while it is parsed: its text, the local time now, and the notes about it so far. */
 export class PhraseInput {
@@ -24,13 +28,9 @@ export class PhraseInput {
     this.localNow = zoned(context.timezone, context.now)
   }
 
-  /** The error for a phrase that is not supported. The detail says why, and which form works. */
-  refusal(detail: string): WakefulError {
-    return new WakefulError('phrase.unsupported', { text: quote(this.text), detail })
+  /** The error that refuses this phrase. */
+  refusal<R extends PhraseReason>(reason: R, params: Omit<ParamsOf<R>, 'text'>): WakefulError {
+    const all = { ...params, text: quote(this.text) }
+    return new WakefulError(...([reason, all] as unknown as ConstructorParameters<typeof WakefulError>))
   }
-}
-
-/** The same error, for a part of a phrase. */
-export function unsupported(detail: string): WakefulError {
-  return new WakefulError('phrase.unsupported', { text: null, detail })
 }

@@ -133,7 +133,7 @@ function resolve(parsed: ParsedPhrase, phrase: PhraseInput): Temporal.PlainDateT
   if (time !== undefined) return wall
   const passed = temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0
   if (passed && date?.kind === 'day' && date.today) {
-    throw phrase.refusal("it has no time of day, and 09:00 has passed. Say 'today at 5pm'")
+    throw phrase.refusal('phrase.default_time_passed', {})
   }
   notes.push(DEFAULT_TIME_NOTE)
   return wall
@@ -163,7 +163,7 @@ function fromNow(
   if (date !== undefined) throw twice('date', text)
   const elapses = Object.keys(amount).some((unit) => UNIT_MS[unit as Unit] !== undefined)
   if (time !== undefined && elapses) {
-    throw phrase.refusal('it gives both a time of day and hours from now. Give one')
+    throw phrase.refusal('phrase.time_and_hours', {})
   }
   const { years = 0, months = 0, weeks = 0, days = 0 } = amount
   try {
@@ -196,10 +196,8 @@ function suggestTimeOfDay(text: string, words: readonly string[]): string | null
 
 function notUnderstood(text: string, words: string[]): WakefulError {
   const better = suggestTimeOfDay(text, words)
-  if (better !== null) {
-    const detail = `it does not name one time of day. Say ${quote(better)}, or another`
-    return new WakefulError('phrase.unsupported', { text: quote(text), detail })
-  }
+  if (better !== null)
+    return new WakefulError('phrase.no_time_of_day', { text: quote(text), say: quote(better) })
   if (ISO_LIKE.test(text.trim())) return new WakefulError('phrase.no_such_date', { text: quote(text) })
   const named = words.slice(0, 5).map(quote)
   const zone = words.some(looksLikeZone)

@@ -1,5 +1,5 @@
+import { WakefulError } from '../../error.ts'
 import { pad2 } from '../text/index.ts'
-import { unsupported } from './phrase-input.ts'
 
 /** A time of day in a phrase. */
 export interface ParsedTime {
@@ -32,9 +32,8 @@ export function readTimeWord(word: string, isAfterAt: boolean, isTonight = false
     return checked(word, { hour: hour + 12, minute, second, note: `'${word}' tonight is read as ${hour}pm` })
   }
   if (bare && hour >= 1 && hour <= 12) {
-    throw unsupported(
-      `'at ${word}' is ambiguous. Say '${hour}am' (${pad2(hour % 12)}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
-    )
+    const [am, pm] = [`${pad2(hour % 12)}:00`, `${(hour % 12) + 12}:00`]
+    throw new WakefulError('phrase.ambiguous_hour', { word, hour, am, pm })
   }
   const time: ParsedTime = { hour, minute, second }
   // '9:00' is a 24-hour time, but without the leading zero it may be meant as 9pm: a note says how it is read.
@@ -49,5 +48,5 @@ function checked(word: string, time: ParsedTime): ParsedTime {
 }
 
 function noSuchTime(word: string): Error {
-  return unsupported(`'${word}' is not a time of day. Say '5pm', '5:30pm' or '17:30'`)
+  return new WakefulError('phrase.no_such_time', { word })
 }

@@ -37,7 +37,7 @@ export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
 /** The working day this many after today; today itself does not count. */
 export function workingDayAhead({ ahead }: ParsedWorkingDays, phrase: PhraseInput): Temporal.PlainDate {
   if (ahead < 1 || ahead > AHEAD_MAX) {
-    throw phrase.refusal(`working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`)
+    throw phrase.refusal('phrase.working_days_range', { count: ahead, max: AHEAD_MAX })
   }
   const { exclude, calendars } = phrase.context
   const off = nonWorkingDays(exclude, calendars)
@@ -46,5 +46,5 @@ export function workingDayAhead({ ahead }: ParsedWorkingDays, phrase: PhraseInpu
   let day = from
   for (let left = ahead; left > 0 && day !== null; left--) day = off.nextWorkingDay(day + 1)
   if (day !== null && from !== null) return today.add({ days: day - from })
-  throw phrase.refusal('no such working day comes within ten years')
+  throw phrase.refusal('phrase.no_working_day', {})
 }

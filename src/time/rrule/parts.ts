@@ -50,13 +50,15 @@ const LISTS: Readonly<Record<string, [field: ListField, min: number, max: number
 }
 const OTHER_PARTS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
 const PARTS = [...OTHER_PARTS, ...Object.keys(LISTS)]
+/** What has a line of its own. */
+const LINES = ['DTSTART', 'EXDATE', 'RDATE']
 
 /** Parses the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
 export function readRruleParts(text: string): RruleParts {
   const values = split(text)
   const freq = values.get('FREQ')
-  if (freq === undefined) throw refused(`${quote(text)} has no FREQ. Start with a FREQ such as FREQ=DAILY`)
-  if (!FREQS.includes(freq)) throw refused(`FREQ=${quote(freq)} is not one of ${FREQS.join(', ')}`)
+  if (freq === undefined) throw new WakefulError('rrule.no_freq', { text: quote(text) })
+  if (!FREQS.includes(freq)) throw new WakefulError('rrule.freq', { value: quote(freq), allowed: FREQS })
   const parts: RruleParts = { freq: freq as RruleFreq, interval: 1, wkst: 0 }
   for (const [name, value] of values) {
     const spec = LISTS[name]
@@ -78,28 +80,21 @@ function split(text: string): Map<string, string> {
   for (const piece of pieces) {
     const [name, value, more] = piece.split('=').map((side) => side.trim()) as [string, string?, string?]
     if (value === undefined || value === '' || more !== undefined) {
-      throw refused(
-        `${quote(piece)} is not a part of an RRULE. Write NAME=value, with parts separated by ';'`,
-      )
+      throw new WakefulError('rrule.not_a_part', { text: quote(piece) })
     }
-    if (!PARTS.includes(name)) throw refused(`${quote(name)} is unknown: ${hintFor(name)}`)
-    if (values.has(name)) throw refused(`${name} appears twice. Use it once, with values separated by ','`)
+    if (LINES.includes(name)) throw new WakefulError('rrule.line_as_part', { part: name })
+    if (!PARTS.includes(name))
+      throw new WakefulError('rrule.unknown_part', { part: quote(name), known: PARTS })
+    if (values.has(name)) throw new WakefulError('rrule.part_twice', { part: name })
     values.set(name, value)
   }
   return values
 }
 
-function hintFor(name: string): string {
-  if (name === 'DTSTART' || name === 'EXDATE' || name === 'RDATE') {
-    return `${name} stands on a line of its own, as ${name}:20261224T180000`
-  }
-  return `an RRULE has ${PARTS.join(', ')}`
-}
-
 function readNumber(name: string, value: string, min: number, max: number): number {
   const number = /^\+?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
   if (number >= min && number <= max) return number
-  throw refused(`${name}=${quote(value)} is not a whole number from ${min} to ${max}`)
+  throw new WakefulError('rrule.number', { part: name, value: quote(value), min, max, negative: false })
 }
 
 function readList(
@@ -111,8 +106,7 @@ function readList(
     const number = /^[+-]?\d{1,3}$/.test(item.trim()) ? Number(item) : Number.NaN
     const size = fromEnd ? Math.abs(number) : number
     if (size >= min && size <= max) return number
-    const range = fromEnd ? `${min} to ${max} or -${max} to -${min}` : `${min} to ${max}`
-    throw refused(`${name} ${quote(item)} is not a whole number from ${range}`)
+    throw new WakefulError('rrule.number', { part: name, value: quote(item), min, max, negative: fromEnd })
   })
   // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.
   const valid = name === 'BYSECOND' ? numbers.map((second) => Math.min(second, 59)) : numbers
@@ -135,32 +129,33 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   const hasNumber = match?.[1] !== undefined
   const isNumberValid = ordinal && nth !== 0 && Math.abs(nth) <= 53
   if (weekday !== -1 && (!hasNumber || isNumberValid)) return { weekday, nth }
-  const example = ordinal
-    ? ", with a number from 1 to 53 in front for the nth ('2MO'), negative from the end"
-    : ''
-  throw refused(`${name} ${quote(value)} is not a weekday. Write ${WEEKDAYS.join(', ')}${example}`)
+  const params = { part: name, value: quote(value), known: WEEKDAYS, numbered: ordinal }
+  throw new WakefulError('rrule.weekday', params)
 }
 
 /** Refuses parts that cannot be used together. RFC 5545, section 3.3.10, has the table. */
 function checkCombination(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {
-    throw refused('COUNT and UNTIL exclude each other. Use one of them')
+    throw new WakefulError('rrule.count_and_until', {})
   }
-  if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', 'YEARLY', freq)
+  if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', ['YEARLY'], freq)
   if (parts.byYearDay !== undefined && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq)) {
-    throw misplaced('BYYEARDAY', 'YEARLY, HOURLY, MINUTELY or SECONDLY', freq)
+    throw misplaced('BYYEARDAY', ['YEARLY', 'HOURLY', 'MINUTELY', 'SECONDLY'], freq)
   }
   if (parts.byMonthDay !== undefined && freq === 'WEEKLY')
-    throw misplaced('BYMONTHDAY', 'any but WEEKLY', freq)
+    throw misplaced(
+      'BYMONTHDAY',
+      FREQS.filter((each) => each !== 'WEEKLY'),
+      freq,
+    )
   if (parts.byDay?.some(({ nth }) => nth !== 0)) {
     if (freq !== 'MONTHLY' && freq !== 'YEARLY')
-      throw misplaced('a BYDAY with a number', 'MONTHLY or YEARLY', freq)
-    if (parts.byWeekNo !== undefined)
-      throw refused('BYDAY with a number cannot be used with BYWEEKNO. Use one of them')
+      throw new WakefulError('rrule.freq_of_numbered_day', { freq })
+    if (parts.byWeekNo !== undefined) throw new WakefulError('rrule.numbered_day_and_week', {})
   }
   if (parts.bySetPos !== undefined && !hasOtherBy(parts)) {
-    throw refused('BYSETPOS needs another BY part to select from, such as BYDAY')
+    throw new WakefulError('rrule.setpos_alone', {})
   }
 }
 
@@ -168,11 +163,6 @@ function hasOtherBy(parts: RruleParts): boolean {
   return Object.keys(parts).some((name) => name.startsWith('by') && name !== 'bySetPos')
 }
 
-function misplaced(what: string, where: string, freq: string): WakefulError {
-  return refused(`${what} cannot be used with FREQ=${freq}, only with ${where}`)
-}
-
-/** The error for an invalid recurrence. */
-export function refused(detail: string): WakefulError {
-  return new WakefulError('rrule.invalid', { detail })
+function misplaced(part: string, allowed: readonly string[], freq: string): WakefulError {
+  return new WakefulError('rrule.freq_of_part', { part, freq, allowed })
 }

@@ -65,13 +65,14 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
   const everyS = rruleInterval(read)
   const instants = everyS === null ? null : intervalInstants(read, everyS, origin, zone)
   for (const rule of rules) {
-    if (rule.first === null) throw neverFiresError(text, 'no such day and time comes before the year 10000')
+    if (rule.first === null)
+      throw new WakefulError('rule.never_fires', { text: quote(text) }, { field: 'rrule' })
     if (rule.from(rule.first) === null)
-      throw neverFiresError(text, 'its UNTIL is before its first occurrence')
+      throw new WakefulError('rule.until_before_first', { text: quote(text) }, { field: 'rrule' })
   }
   const fires = instants === null ? from : instants.next
   if (fires(Number.NEGATIVE_INFINITY) === null)
-    throw neverFiresError(text, 'its EXDATEs leave none of its dates')
+    throw new WakefulError('rule.all_removed', { text: quote(text) }, { field: 'rrule' })
   const [only, another] = rules
   const count =
     only === undefined || another !== undefined
@@ -101,8 +102,4 @@ function originOf({ start }: RruleText, zone: string, context: RruleContext): Rr
 /** The anchor in whole seconds. A start is rounded up, because nothing fires before it. */
 function startOf({ anchor, start }: RruleContext): number {
   return (start === undefined ? Math.floor(anchor / 1000) : Math.ceil(anchor / 1000)) * 1000
-}
-
-function neverFiresError(text: string, detail: string): WakefulError {
-  return new WakefulError('rule.never_fires', { text: quote(text), detail })
 }

@@ -1,7 +1,8 @@
+import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
-import { assertTimezone } from '../zones/index.ts'
+import { knownTimezone } from '../zones/index.ts'
 import { type RruleDate, readRruleDate } from './date-text.ts'
-import { type RruleParts, readRruleParts, refused } from './parts.ts'
+import { type RruleParts, readRruleParts } from './parts.ts'
 
 /** A date or time of RDATE or EXDATE, with the zone of its line if it has one. */
 export type RruleMoment = RruleDate & { timezone?: string }
@@ -42,43 +43,37 @@ const PERIOD_END = /^(?:\d{8}T\d{6}Z?|\+?P[\dDTHMSW]+)$/i
  */
 export function parseRrule(text: string): RruleText {
   if (typeof text !== 'string' || text.length > RRULE_LENGTH_MAX) {
-    throw refused(
-      `an RRULE is a text of at most ${RRULE_LENGTH_MAX} characters, such as 'FREQ=WEEKLY;BYDAY=MO'`,
-    )
+    throw new WakefulError('rrule.too_long', { max: RRULE_LENGTH_MAX })
   }
   const read: RruleText = { rules: [], added: [], removed: [] }
   const unfolded = text.replace(/(?:\r\n|\n|\r)[ \t]/g, '')
   for (const line of unfolded.split(/\r\n|\n|\r/)) if (line.trim() !== '') readLine(line.trim(), read)
   if (read.rules.length === 0 && read.added.length === 0) {
-    throw refused(`${quote(text)} has no RRULE. Write one such as 'RRULE:FREQ=WEEKLY;BYDAY=MO'`)
+    throw new WakefulError('rrule.missing', { text: quote(text) })
   }
   return read
 }
 
 function readLine(line: string, read: RruleText): void {
   const match = /^[A-Z]+\s*=/i.test(line) ? [line, 'RRULE', '', line] : LINE.exec(line)
-  if (match === null) throw refused(`the line ${quote(line)} is not NAME:value, as in 'RRULE:FREQ=DAILY'`)
+  if (match === null) throw new WakefulError('rrule.not_a_line', { text: quote(line) })
   const name = match[1]!.toUpperCase()
   const add = Object.hasOwn(LINES, name) ? LINES[name] : undefined
   if (add !== undefined) {
     add(match[3]!.trim(), readParameters(name, match[2]!), read)
     return
   }
-  const why =
-    name === 'EXRULE'
-      ? 'is obsolete since RFC 5545 and not supported: name the dates with EXDATE'
-      : 'is unknown: an rrule has lines of DTSTART, RRULE, RDATE and EXDATE'
-  throw refused(`${quote(match[1])} ${why}`)
+  if (name === 'EXRULE') throw new WakefulError('rrule.exrule', {})
+  throw new WakefulError('rrule.unknown_line', { part: quote(match[1]) })
 }
 
 function addRule(value: string, _: Parameters, read: RruleText): void {
   read.rules.push(readRruleParts(value))
-  if (read.rules.length > RULES_MAX)
-    throw refused(`there are more than ${RULES_MAX} RRULEs. Set several alarms`)
+  if (read.rules.length > RULES_MAX) throw new WakefulError('rrule.too_many', { max: RULES_MAX })
 }
 
 function setStart(value: string, parameters: Parameters, read: RruleText): void {
-  if (read.start !== undefined) throw refused('DTSTART appears twice. Use one')
+  if (read.start !== undefined) throw new WakefulError('rrule.line_twice', { part: 'DTSTART' })
   const moment = readMoment('DTSTART', value, parameters)
   read.start = { kind: moment.kind, second: moment.second }
   const timezone = moment.kind === 'utc' ? 'UTC' : moment.timezone
@@ -91,10 +86,7 @@ function readParameters(name: string, text: string): Parameters {
     const parameter = key!.trim().toUpperCase()
     const known = name === 'RRULE' ? [] : ['TZID', 'VALUE']
     if (!known.includes(parameter) || found.has(parameter)) {
-      const may = known.length === 0 ? 'none' : known.join(' and ')
-      throw refused(
-        `${name} has the parameter ${quote(key)}, which is unknown or appears twice. It may have ${may}`,
-      )
+      throw new WakefulError('rrule.parameter', { part: name, name: quote(key), known })
     }
     found.set(parameter, (quoted ?? plain ?? '').trim())
   }
@@ -112,21 +104,23 @@ function readMoment(name: string, value: string, parameters: Parameters): RruleM
   const date = readRruleDate(period ? startOfPeriod(value) : value, name)
   const expected = date.kind === 'date' ? 'DATE' : 'DATE-TIME'
   if (type !== undefined && type !== expected && !(period && date.kind !== 'date')) {
-    throw refused(`${name};VALUE=${quote(type)} does not fit ${quote(value)}, which is a ${expected}`)
+    throw new WakefulError('rrule.value_type', {
+      part: name,
+      type: quote(type),
+      value: quote(value),
+      expected,
+    })
   }
   const zone = parameters.get('TZID')
   if (zone === undefined) return date
-  if (date.kind === 'utc')
-    throw refused(`${name} ${quote(value)} is in UTC and has a TZID. Leave out the Z or the TZID`)
+  if (date.kind === 'utc') throw new WakefulError('rrule.utc_with_zone', { part: name, value: quote(value) })
   // A leading slash marks a globally unique name, as IANA names are.
-  return { ...date, timezone: assertTimezone(zone.replace(/^\//, '')) }
+  return { ...date, timezone: knownTimezone(zone.replace(/^\//, '')) }
 }
 
 /** The start of a period: an alarm has no duration. */
 function startOfPeriod(value: string): string {
   const [start, end, more] = value.split('/') as [string, string?, string?]
   if (end !== undefined && more === undefined && PERIOD_END.test(end)) return start
-  throw refused(
-    `RDATE ${quote(value)} is not a period. Write 20261224T180000/PT1H or two times with '/' between`,
-  )
+  throw new WakefulError('rrule.period', { value: quote(value) })
 }

@@ -127,8 +127,8 @@ describe('one instant and days off', () => {
   })
 
   it.each<[string, RegExp]>([
-    ['in 0 working days', /counted from 1 to 250/],
-    ['in 999 working days', /counted from 1 to 250/],
+    ['in 0 working days', /Use a number from 1 to 250/],
+    ['in 999 working days', /Use a number from 1 to 250/],
     ['in 2.5 working days', /not understood/],
     ['next working day tomorrow', /two dates/],
     ['in 3 working days in 2 hours', /two dates/],

@@ -33,7 +33,7 @@ export function readMisfire(input: unknown): Misfire | undefined {
     )
   }
   const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : durationOf('misfire.all.within', within)
-  if (withinMs < 1) throw new WakefulError('when.misfire_within', {})
+  if (withinMs < 1) throw new WakefulError('when.misfire_within', {}, { field: 'misfire.all.within' })
   return { all: { max: max as number, withinMs } }
 }
 

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { inField, WakefulError } from '../../error.ts'
 import {
   assertWorkingWeekday,
   type DaysOff,
@@ -32,6 +32,12 @@ const SPACING_WORK_MAX = 60_000
 const DAILY_TICKS_MAX = 400
 const DAILY_MS_MAX = 4 * 366 * DAY_MS
 
+/** The steps of an `every`. */
+function everyStep(every: unknown): ReturnType<typeof parseStep> {
+  const text = assertDurationText('every', every)
+  return inField('every', () => parseStep(text))
+}
+
 /** Resolves a cron, an every or an rrule, and finds its first instant. */
 export function resolveRecurring(
   object: WhenObject,
@@ -50,7 +56,7 @@ export function resolveRecurring(
   const rule = {
     kind,
     [kind]: object[kind],
-    ...(kind === 'every' && parseStep(assertDurationText('every', object.every))),
+    ...(kind === 'every' && everyStep(object.every)),
     anchor: start ?? context.anchor ?? now,
     timezone,
     ...bounds,
@@ -59,7 +65,7 @@ export function resolveRecurring(
     ...(exclude && { exclude }),
   } as RecurringRule
   if (dst !== undefined && intervalOf(rule) !== null) {
-    throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) })
+    throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) }, { field: 'dst' })
   }
   if (dst !== undefined) Object.assign(rule, { dst })
   const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
@@ -71,7 +77,7 @@ export function resolveRecurring(
   const isOff =
     exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !hasWorkingDay(rule, off!, first.nominal)
   if (exclude !== undefined && isOff) {
-    throw new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) })
+    throw new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) }, { field: 'exclude' })
   }
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
   if (exclude !== undefined) {
@@ -88,11 +94,9 @@ function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void 
   for (let ticks = 0; at !== null && ticks < SPACING_TICKS_MAX && work() < SPACING_WORK_MAX; ticks++) {
     const next = schedule.next(at)
     if (next !== null && next - at < jitterMs) {
-      throw new WakefulError('rule.jitter_too_long', {
-        jitter: formatDuration(jitterMs),
-        gap: formatDuration(next - at),
-        text: quote(textOf(rule)),
-      })
+      const params = { jitter: formatDuration(jitterMs), gap: formatDuration(next - at) }
+      const text = quote(textOf(rule))
+      throw new WakefulError('rule.jitter_too_long', { ...params, text }, { field: 'jitter' })
     }
     at = next
   }
@@ -102,7 +106,7 @@ function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void 
 function assertOnceADay(rule: RecurringRule, now: number): void {
   const everyMs = intervalOf(rule)
   if (everyMs === null ? !sharesADay(rule, now) : everyMs >= DAY_MS) return
-  throw new WakefulError('rule.cannot_move', { text: quote(textOf(rule)) })
+  throw new WakefulError('rule.cannot_move', { text: quote(textOf(rule)) }, { field: 'exclude.move' })
 }
 
 /** Whether two of the rule's next instants are on one day. */
@@ -128,10 +132,15 @@ function readBounds(
   object: WhenObject,
   context: Pick<WhenContext, 'now' | 'timezone'>,
 ): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start = object.start === undefined ? undefined : parseBound(object.start, context, 'start')
-  const end = object.end === undefined ? undefined : parseBound(object.end, context, 'end')
+  const start =
+    object.start === undefined
+      ? undefined
+      : inField('start', () => parseBound(object.start!, context, 'start'))
+  const end =
+    object.end === undefined ? undefined : inField('end', () => parseBound(object.end!, context, 'end'))
   if (end !== undefined && end < (start ?? end)) {
-    throw new WakefulError('rule.end_before_start', { start: quote(object.start), end: quote(object.end) })
+    const params = { start: quote(object.start), end: quote(object.end) }
+    throw new WakefulError('rule.end_before_start', params, { field: 'end' })
   }
   const { count } = object
   if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
@@ -151,7 +160,8 @@ function readBounds(
 /** The zone that the cron expression or rrule names, or the default. */
 function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneDefault: string): string {
   if (kind === 'every') return zoneDefault
-  const named = kind === 'cron' ? parseCron(object.cron!).timezone : parseRrule(object.rrule!).timezone
+  const read = kind === 'cron' ? parseCron : parseRrule
+  const named = inField(kind, () => read(object[kind]!).timezone)
   if (named !== undefined && object.timezone !== undefined && named !== zoneDefault) {
     throw new WakefulError('timezone.twice', { other: kind, named, zone: zoneDefault }, { field: 'timezone' })
   }
@@ -161,10 +171,10 @@ function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneDefault: st
 function neverFiresError(rule: RecurringRule, now: number): WakefulError {
   const { start, end, ...unbounded } = rule
   const bounded = (start !== undefined || end !== undefined) && scheduleOf(unbounded).next(now) !== null
-  const none =
-    rule.kind === 'rrule' ? 'all its occurrences are past' : 'no such day comes before the year 10000'
-  const why = bounded ? 'it has no instant between its start and its end' : none
-  return new WakefulError('rule.never_fires', { text: quote(textOf(rule)), detail: why })
+  const text = quote(textOf(rule))
+  if (bounded) return new WakefulError('rule.outside_bounds', { text }, { field: 'end' })
+  const reason = rule.kind === 'rrule' ? 'rule.all_past' : 'rule.never_fires'
+  return new WakefulError(reason, { text }, { field: rule.kind })
 }
 
 /** The rule as the user wrote it. */

@@ -25,9 +25,9 @@ it.each([
 })
 
 it.each([
-  ['in 2 hours', /^`since` 'in 2 hours' is 2026-11-16T14:00:00.000Z, which is still to come\. Use .*2h/],
-  ['tomorrow at 9am', /still to come/],
-  [{ delay: '2h' }, /still to come/],
+  ['in 2 hours', /^`since` 'in 2 hours' is 2026-11-16T14:00:00.000Z, which is in the future\. Use .*2h/],
+  ['tomorrow at 9am', /in the future/],
+  [{ delay: '2h' }, /in the future/],
   ['every day at 9am', /^`since` 'every day at 9am' recurs.*2h/],
   [{ cron: '@daily' }, /recurs/],
   ['florp', /^`since` 'florp' is not a time\. Use .*seconds since 1970.*2h/],

@@ -18,9 +18,11 @@ export function resolveSince(since: When, context: WhenContext): number {
   if (isDuration(ago)) return Math.max(INSTANT_MIN, context.now - parseDuration(ago))
   const { rule, first } = resolvePast(since, text, context)
   const isInstant = text === null ? !(isWhenObject(since) && since.delay !== undefined) : DATE.test(text)
-  if (rule.kind !== 'once') throw new WakefulError('since.recurs', { text: quoteInput(since, text) })
+  if (rule.kind !== 'once')
+    throw new WakefulError('since.recurs', { text: quoteInput(since, text) }, { field: 'since' })
   if (isInstant || first <= context.now) return first
-  throw new WakefulError('since.future', { text: quoteInput(since, text), instant: formatInstant(first) })
+  const params = { text: quoteInput(since, text), instant: formatInstant(first) }
+  throw new WakefulError('since.future', params, { field: 'since' })
 }
 
 function textOf(since: When): string | null {
@@ -34,9 +36,13 @@ function resolvePast(since: When, text: string | null, context: WhenContext) {
     return resolveWhen(since, context)
   } catch (thrown) {
     if (!(thrown instanceof WakefulError)) throw thrown
-    if (thrown.field === 'at') throw thrown.with({ field: 'since' })
-    if (text === null || DATE.test(text)) throw thrown
-    throw new WakefulError('since.malformed', { text: quote(text) }, { code: thrown.code, cause: thrown })
+    const field = 'since'
+    if (text === null || DATE.test(text)) throw thrown.with({ field })
+    throw new WakefulError(
+      'since.malformed',
+      { text: quote(text) },
+      { code: thrown.code, cause: thrown, field },
+    )
   }
 }
 

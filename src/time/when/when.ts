@@ -125,7 +125,7 @@ export function parse(text: string, context: WhenContext): Parsed {
 function resolveInput(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
   const input: unknown = when
-  if (typeof input === 'string') return resolveText(input, {}, read)
+  if (typeof input === 'string') return resolveText('when', input, {}, read)
   if (!isWhenObject(when)) {
     const at = inField('at', () => parseInstant(input as Date))
     return resolveOnce({ at, notes: [] }, 'at', {}, read)
@@ -134,23 +134,39 @@ function resolveInput(when: When, context: WhenContext): Resolved {
   const kind = kindOf(object)
   if (object.timezone !== undefined) read.timezone = assertTimezone(object.timezone)
   if (kind === 'cron' || kind === 'every' || kind === 'rrule') return resolveRecurring(object, kind, read)
-  if (typeof object.at === 'string') return resolveText(object.at, object, read)
+  if (typeof object.at === 'string') return resolveText('at', object.at, object, read)
   return resolveOnce({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
 }
 
 /** Resolves a text, for one instant or a recurrence, with the options beside it. */
-function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
+function resolveText(field: 'when' | 'at', text: string, beside: WhenObject, context: WhenContext): Resolved {
   const read = { ...context, exclude: readExclude(beside.exclude) }
-  const phrase = parseRecurring(text, read)
-  if (phrase === null) return resolveOnce(parseTime(text, read), 'at', beside, context)
+  const phrase = inField(field, () => parseRecurring(text, read))
+  if (phrase === null)
+    return resolveOnce(
+      inField(field, () => parseTime(text, read)),
+      'at',
+      beside,
+      context,
+    )
   const { canonical, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
     if (options[name] === undefined || (when as WhenObject)[name] === undefined) continue
     throw new WakefulError('when.said_twice', { text: quote(text), option: name }, { field: name })
   }
-  const resolved = resolveInput({ ...options, ...when }, context)
+  const resolved = aboutPhrase(field, () => resolveInput({ ...options, ...when }, context))
   return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
+}
+
+/** Does work with the rule of a phrase: an error about the rule is about the phrase, and one about an option stays. */
+function aboutPhrase<T>(field: string, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    const isAboutRule = thrown instanceof WakefulError && KINDS.some((kind) => kind === thrown.field)
+    throw isAboutRule ? thrown.with({ field }) : thrown
+  }
 }
 
 /** Resolves a when that fires once, from the instant it names. */
@@ -165,7 +181,8 @@ function resolveOnce(
     throw new WakefulError('when.recurring_only', { other: kind }, { field: name })
   }
   const misfire = object.misfire === undefined ? undefined : readMisfire(object.misfire)
-  if (typeof misfire === 'object') throw new WakefulError('when.misfire_all_once', { other: kind })
+  if (typeof misfire === 'object')
+    throw new WakefulError('when.misfire_all_once', { other: kind }, { field: 'misfire' })
   const moved = object.exclude === undefined ? undefined : applyDaysOff(phrase.at, object.exclude, context)
   const { at, wall } = { ...phrase, ...moved }
   const notes = [...phrase.notes, ...(moved?.notes ?? [])]
@@ -191,7 +208,7 @@ function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: 
   const day = localDay(timezone, at)
   const reason = off.reason(day)
   if (exclude.move === undefined && reason !== undefined) {
-    throw new WakefulError('exclude.day_off', { day: formatDay(day), name: reason })
+    throw new WakefulError('exclude.day_off', { day: formatDay(day), name: reason }, { field: 'exclude' })
   }
   const newDay = exclude.move === undefined ? day : movedDay(exclude, off, day)
   if (newDay === day) return { at, notes }
@@ -200,12 +217,15 @@ function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: 
     const moved = instantOfWallTime(timezone, wall, 'first')
     if (moved !== null) return { at: moved, wall, notes: [movedNote(exclude, off, day), ...notes] }
   }
-  throw new WakefulError('exclude.no_working_day', { day: formatDay(day) })
+  throw new WakefulError('exclude.no_working_day', { day: formatDay(day) }, { field: 'exclude' })
 }
 
 /** The instant of `at`, `unix` or `delay`. */
 function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
-  if (kind === 'delay') return assertInstant(context.now + durationOf('delay', object.delay), object.delay)
+  if (kind === 'delay') {
+    const ms = durationOf('delay', object.delay)
+    return inField('delay', () => assertInstant(context.now + ms, object.delay))
+  }
   return kind === 'unix' ? instantOfUnix(object.unix) : inField('at', () => parseInstant(object.at!))
 }
 

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { inField, WakefulError } from '../../error.ts'
 import { closest, quote } from '../text/index.ts'
 import { temporal } from './temporal.ts'
 
@@ -23,13 +23,18 @@ export function formatInstant(ms: number): string {
 const zones = new Map<string, string>()
 const ZONES_MAX = 2000
 
-/** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
+/** Returns the zone of a field `timezone` in its canonical case, or refuses it. */
 export function assertTimezone(zone: string): string {
+  return inField('timezone', () => knownTimezone(zone))
+}
+
+/** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
+export function knownTimezone(zone: string): string {
   if (typeof zone !== 'string' || zone === '') {
     throw new WakefulError(
       'field.malformed',
       { expected: "an IANA name such as 'Europe/Rome' or 'UTC'" },
-      { field: 'timezone', code: 'invalid_timezone' },
+      { code: 'invalid_timezone' },
     )
   }
   const cached = zones.get(zone)

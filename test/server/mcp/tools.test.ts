@@ -198,7 +198,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
   it('gets advice with each error', async () => {
     const agent = await as('wrong')
     const refusals: [string, Record<string, unknown>, RegExp][] = [
-      ['set', { when: 'soonish' }, /^invalid_time: 'soonish'.*\nWrite the time in another way/],
+      ['set', { when: 'soonish' }, /^invalid_time: `when`: 'soonish'.*\nWrite the time in another way/],
       ['set', { when: 'tomorrow', delay: '1h' }, /^invalid_request: .*one of/],
       ['set', {}, /^invalid_request: .*one of/],
       [

@@ -1,5 +1,4 @@
 import { bySerial, type Context, type Decision, type Serial, type Timer } from '../../../src/alarm/index.ts'
-import { WakefulError } from '../../../src/error.ts'
 import {
   type ClaimedTimer,
   type ClaimRequest,
@@ -258,8 +257,7 @@ function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready 
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
   let decision: Decision = request.triage(found)
   if (decision.kind === 'lookup') decision = request.triage({ ...found, others: timers })
-  if (decision.kind === 'lookup')
-    throw new WakefulError('internal', { detail: 'no decision could be made about it' })
+  if (decision.kind === 'lookup') throw new Error('no decision could be made about it')
   if (decision.change !== undefined) apply(writes, alarm, timers, decision.change, context)
   if (decision.kind === 'pass') return 'passed'
   return decision.kind === 'fire' ? { alarm, timer: decision.timer } : null

@@ -76,11 +76,7 @@ export class Connection {
       return await this.#wire(this.process, name, run)
     } catch (thrown) {
       if (!(thrown instanceof LinkLost)) throw thrown
-      throw new WakefulError(
-        'store.failed',
-        { name, detail: 'the statement failed', text: thrown.message },
-        { cause: thrown },
-      )
+      throw new WakefulError('store.unreachable', { name, cause: thrown.message }, { cause: thrown })
     }
   }
 }

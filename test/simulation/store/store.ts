@@ -275,5 +275,5 @@ function settleIn(batch: WriteBatch, tx: OpenTransaction, settlement: Settlement
 /** The open transaction of a call, or an error if it is not one. */
 function openOf(tx: unknown): OpenTransaction | undefined {
   if (tx === undefined || (tx instanceof OpenTransaction && tx.isOpen)) return tx
-  throw new WakefulError('tx.invalid', { detail: 'must be an open transaction of the simulated database' })
+  throw new WakefulError('tx.not_begun', {}, { field: 'tx' })
 }

@@ -34,28 +34,20 @@ export function addressOf({ url: text, schema }: { url: string; schema?: string 
   const named = schema ?? url.searchParams.get('schema') ?? 'wakeful'
   url.searchParams.delete('schema')
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(named)) {
-    throw invalid(`Schema ${JSON.stringify(named)} must have 1 to 48 lower-case letters, digits and _`)
+    throw new WakefulError('store.schema_name', { schema: display(named) })
   }
   return { url, schema: named, pooler: choice(url, 'pooler'), prepare: choice(url, 'prepare') }
-}
-
-function invalid(detail: string): WakefulError {
-  return new WakefulError('store.url', { detail })
 }
 
 /** No part of an invalid URL is shown, nor kept as the cause: a password may be anywhere in it. */
 function parsed(text: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^[a-z]+:\/\//i.test(text)) {
-    throw invalid(
-      'The URL of the database cannot be read. Write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded',
-    )
+    throw new WakefulError('store.url_malformed', {})
   }
   const names = [...url.searchParams.keys()]
   if (url.hash !== '' || [url.pathname, ...names].some((part) => part.includes('@'))) {
-    throw invalid(
-      'The URL of the database has a / ? or # before its host. Percent-encode them in the password (%2F, %3F, %23)',
-    )
+    throw new WakefulError('store.url_unencoded', {})
   }
   return url
 }
@@ -72,7 +64,7 @@ function settleSsl({ searchParams }: URL): void {
   const mode = searchParams.get('sslmode')
   if (mode === null) return
   if (!SSL_MODES.includes(mode)) {
-    throw invalid(`sslmode=${mode} in the URL must be one of ${SSL_MODES.join(', ')}`)
+    throw new WakefulError('store.url_value', { name: 'sslmode', value: mode, allowed: SSL_MODES })
   }
   const asLibpq = searchParams.get('uselibpqcompat') === 'true'
   if (VERIFIED.includes(mode) && !asLibpq) searchParams.set('sslmode', 'verify-full')
@@ -83,7 +75,7 @@ function choice(url: URL, name: string): boolean | null {
   url.searchParams.delete(name)
   if (value === null) return null
   if (value === 'yes' || value === 'no') return value === 'yes'
-  throw invalid(`${name}=${value} in the URL must be yes or no`)
+  throw new WakefulError('store.url_value', { name, value, allowed: ['yes', 'no'] })
 }
 
 /**

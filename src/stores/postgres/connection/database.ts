@@ -286,8 +286,7 @@ export async function commit(session: Session): Promise<void> {
   committed.catch(() => {})
   await session.acknowledged()
   // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
-  if ((await committed) !== 'COMMIT')
-    throw new WakefulError('internal', { detail: 'The transaction was rolled back.' })
+  if ((await committed) !== 'COMMIT') throw new WakefulError('store.rolled_back', {})
 }
 
 async function rolledBack(session: Session): Promise<boolean> {

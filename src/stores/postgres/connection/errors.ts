@@ -47,46 +47,25 @@ export function isStoreError(thrown: unknown): boolean {
   return code !== null && !OF_A_ROW.test(code)
 }
 
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^28/, 'the server refuses the user or its password; check the URL'],
-  [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
-  [/^42501$/, 'the user may not do this; `wakeful doctor` names what to grant it, or migrate as its owner'],
-  [
-    /^(?:3F000|42P01)$/,
-    'a table is missing; `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema',
-  ],
-  [
-    /^25006$/,
-    'the server takes no writes: a standby, or default_transaction_read_only is on; point the URL at the primary',
-  ],
-  [
-    /^53300$/,
-    'the server has no connection left; raise max_connections, run fewer processes, or put PgBouncer in between',
-  ],
-  [/^53/, 'the server is out of disk space or memory; nothing was written'],
-  [
-    /^55P03$/,
-    'a row has been locked by another transaction for too long; end that transaction and try again',
-  ],
-  [/^57014$/, 'the statement took too long and was ended (statement_timeout); nothing was written'],
-  [
-    /^(?:08P01|26000|42P05)$/,
-    'a pooler stands in between and cannot do this; leave ?pooler=no and ?prepare=yes out of the URL',
-  ],
-  [/^40/, 'other transactions were in the way again and again; try again'],
-  [/^25P03$/, 'the process stood still within a transaction, which was rolled back; try again'],
-  [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
-]
+/** The reasons of errors that users can cause, by SQLSTATE. */
+const REASONS = [
+  [/^28/, 'store.login_refused'],
+  [/^3D000$/, 'store.no_database'],
+  [/^42501$/, 'store.not_permitted'],
+  [/^(?:3F000|42P01)$/, 'store.table_missing'],
+  [/^25006$/, 'store.read_only'],
+  [/^53300$/, 'store.connections_used_up'],
+  [/^53/, 'store.server_full'],
+  [/^55P03$/, 'store.row_locked'],
+  [/^57014$/, 'store.statement_timeout'],
+  [/^(?:08P01|26000|42P05)$/, 'store.pooler'],
+  [/^40/, 'store.contended'],
+  [/^25P03$/, 'store.transaction_timeout'],
+  [/^(?:E[A-Z]|08|57P)/, 'store.unreachable'],
+] as const
 
-/** Advice for errors before a session begins. */
-const HANDSHAKE = {
-  password:
-    'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
-  no_tls:
-    'the server has no TLS, which the URL asks for; switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust',
-  certificate:
-    'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
-} as const
+/** The reasons of errors before a session begins. */
+const HANDSHAKE = { password: 'store.password_missing', no_tls: 'store.no_tls' } as const
 
 /** Node's codes for a certificate that cannot be verified. */
 const CERTIFICATE: ReadonlySet<unknown> = new Set([
@@ -99,8 +78,8 @@ const CERTIFICATE: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
 ])
 
-function handshakeAdvice(thrown: unknown): string | undefined {
-  if (CERTIFICATE.has((thrown as { code?: unknown } | null)?.code)) return HANDSHAKE.certificate
+function handshakeReason(thrown: unknown) {
+  if (CERTIFICATE.has((thrown as { code?: unknown } | null)?.code)) return 'store.certificate'
   const problem = pgHandshakeProblem(errorText(thrown))
   return problem === null ? undefined : HANDSHAKE[problem]
 }
@@ -108,17 +87,14 @@ function handshakeAdvice(thrown: unknown): string | undefined {
 /** The user's error for one of PostgreSQL's: what was wrong, and what to do. */
 export function storeFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof WakefulError) return thrown
-  if (thrown instanceof CorruptRow)
-    return new WakefulError('store.damaged_row', { name, text: errorText(thrown) }, { cause: thrown })
-  const code = codeOf(thrown)
   const text = errorText(thrown)
-  const advice = code === null ? handshakeAdvice(thrown) : ADVICE.find(([pattern]) => pattern.test(code))?.[1]
-  if (code === null && advice === undefined) return thrown
-  if (advice === undefined)
-    return new WakefulError('store.unexpected', { name, text: `${text} (${code})` }, { cause: thrown })
-  return new WakefulError(
-    'store.failed',
-    { name, detail: advice, text: `PostgreSQL: ${text}` },
-    { cause: thrown },
-  )
+  if (thrown instanceof CorruptRow)
+    return new WakefulError('store.damaged_row', { name, cause: text }, { cause: thrown })
+  const code = codeOf(thrown)
+  const reason =
+    code === null ? handshakeReason(thrown) : REASONS.find(([pattern]) => pattern.test(code))?.[1]
+  if (code === null && reason === undefined) return thrown
+  return reason === undefined
+    ? new WakefulError('store.unexpected', { name, cause: `${text} (${code})` }, { cause: thrown })
+    : new WakefulError(reason, { name, cause: `PostgreSQL: ${text}` }, { cause: thrown })
 }

@@ -58,8 +58,7 @@ export class ShardMap {
   /** The shard of an alarm within its pool, which must be known. */
   of(pool: string, alarmId: string): number {
     const shards = this.#pools.get(pool)
-    if (shards === undefined)
-      throw new WakefulError('internal', { detail: `The shards of pool ${pool} are unknown.` })
+    if (shards === undefined) throw new WakefulError('store.shards_unknown', { pool })
     return shards[hash(alarmId) % shards.length]!
   }
 }

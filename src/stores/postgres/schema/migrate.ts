@@ -40,7 +40,7 @@ export async function migrate(
 /** The error for a schema with tables of another program; any other error unchanged. */
 export function foreignTables(cause: unknown, { schema, name }: Database): unknown {
   if (!isForeignTable(cause)) return cause
-  return new WakefulError('store.foreign_tables', { schema, name, text: errorText(cause) }, { cause })
+  return new WakefulError('store.foreign_tables', { schema, name, cause: errorText(cause) }, { cause })
 }
 
 async function run(
@@ -142,10 +142,7 @@ export function missingStore(url: string): Promise<string | null> {
 export async function assertPostgresStore(url: string): Promise<void> {
   const place = await missingStore(url)
   if (place === null) return
-  throw new WakefulError('store.not_found', {
-    place,
-    hint: 'Check the URL, or create one with `wakeful migrate`.',
-  })
+  throw new WakefulError('store.not_found', { place })
 }
 
 /** The SQL that `migratePostgres` would run. */

@@ -46,7 +46,7 @@ export class UserTransactions {
     try {
       await session.plain('SAVEPOINT wakeful')
     } catch (cause) {
-      throw refusal('has no open transaction: begin one first (BEGIN)', cause)
+      throw new WakefulError('tx.not_begun', {}, { field: 'tx', cause })
     }
     for (let attempt = 1; ; attempt++) {
       try {
@@ -71,7 +71,7 @@ export class UserTransactions {
     const ours = await this.#database.session.row(meta, 'store')
     const theirs = await session.row(meta, 'store').catch(() => undefined)
     if (theirs === undefined || theirs[0] !== ours?.[0])
-      throw refusal(`is not on the database of the alarms, which are in ${this.#database.name}`)
+      throw new WakefulError('tx.other_database', { name: this.#database.name }, { field: 'tx' })
     this.#known.add(tx)
   }
 }
@@ -80,23 +80,16 @@ export class UserTransactions {
 async function assertCurrent(session: Session): Promise<void> {
   const [level] = (await session.row(ISOLATION)) as [string]
   if (level === 'read committed') return
-  throw refusal(
-    `is a ${level} transaction, which does not see what is being delivered meanwhile: for keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED`,
-  )
+  throw new WakefulError('tx.isolation', { level }, { field: 'tx' })
 }
 
 function userClientOf(tx: unknown): UserClient {
   if (typeof tx !== 'object' || tx === null || typeof (tx as UserClient).query !== 'function')
-    throw refusal('must be a pg client with an open transaction on the same database')
+    throw new WakefulError('tx.not_a_client', {}, { field: 'tx' })
   const client = tx as UserClient
-  if (client.totalCount !== undefined)
-    throw refusal('is a pool: check a client out of it (pool.connect()) and begin there')
+  if (client.totalCount !== undefined) throw new WakefulError('tx.pool', {}, { field: 'tx' })
   const status = client.getTransactionStatus?.()
-  if (status === 'I') throw refusal('has no open transaction: begin one first (BEGIN)')
-  if (status === 'E') throw refusal('has a transaction that failed: roll it back first')
+  if (status === 'I') throw new WakefulError('tx.not_begun', {}, { field: 'tx' })
+  if (status === 'E') throw new WakefulError('tx.failed', {}, { field: 'tx' })
   return client
-}
-
-function refusal(detail: string, cause?: unknown): WakefulError {
-  return new WakefulError('tx.invalid', { detail }, { cause })
 }

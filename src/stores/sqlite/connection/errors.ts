@@ -4,20 +4,18 @@ import { CorruptRow } from '../../index.ts'
 const BUSY = 5
 const LOCKED = 6
 const OUT_OF_MEMORY = 7
-const LOCK_ADVICE =
-  'another connection has kept the write lock for too long; end its transaction and try again'
 
-/** What to do about the errors that users can cause, by SQLite's result code. */
-const ADVICE: ReadonlyMap<number, string> = new Map([
-  [BUSY, LOCK_ADVICE],
-  [LOCKED, LOCK_ADVICE],
-  [8, 'the file or its folder cannot be written; check its permissions'],
-  [10, 'reading or writing the file failed'],
-  [11, 'the file is damaged; restore it from a backup'],
-  [13, 'the disk is full; nothing was written, and Wakeful continues when there is space again'],
-  [14, 'the file cannot be opened; check that its folder exists and is writable'],
-  [26, 'the file is not a SQLite database; choose another path'],
-])
+/** The reasons of errors that users can cause, by SQLite's result code. */
+const REASONS = new Map([
+  [BUSY, 'store.busy'],
+  [LOCKED, 'store.busy'],
+  [8, 'store.not_writable'],
+  [10, 'store.file_failed'],
+  [11, 'store.damaged'],
+  [13, 'store.disk_full'],
+  [14, 'store.not_openable'],
+  [26, 'store.not_a_database'],
+] as const)
 
 /** The primary result code of a SQLite error; null for any other error. */
 function sqliteCode(thrown: unknown): number | null {
@@ -34,18 +32,18 @@ export function isBusy(thrown: unknown): boolean {
 /** Whether the error concerns the whole store (busy, full, damaged), not one row. */
 export function isStoreError(thrown: unknown): boolean {
   const code = sqliteCode(thrown)
-  return code !== null && (ADVICE.has(code) || code === OUT_OF_MEMORY)
+  return code !== null && (REASONS.has(code as never) || code === OUT_OF_MEMORY)
 }
 
 /** Turns a SQLite error into one that says what was wrong and what to do. */
 export function storeFailure(thrown: unknown, path: string): unknown {
+  const text = errorText(thrown)
   if (thrown instanceof CorruptRow)
-    return new WakefulError('store.damaged_row', { name: path, text: errorText(thrown) }, { cause: thrown })
+    return new WakefulError('store.damaged_row', { name: path, cause: text }, { cause: thrown })
   const code = sqliteCode(thrown)
   if (code === null) return thrown
-  const text = errorText(thrown)
-  const detail = ADVICE.get(code)
-  return detail === undefined
-    ? new WakefulError('store.unexpected', { name: path, text }, { cause: thrown })
-    : new WakefulError('store.failed', { name: path, detail, text: `SQLite: ${text}` }, { cause: thrown })
+  const reason = REASONS.get(code as never)
+  return reason === undefined
+    ? new WakefulError('store.unexpected', { name: path, cause: text }, { cause: thrown })
+    : new WakefulError(reason, { name: path, cause: `SQLite: ${text}` }, { cause: thrown })
 }

@@ -14,17 +14,14 @@ export class UserTransactions {
 
   /** The session of a user's connection; throws if it cannot be used. */
   session(tx: unknown): Session {
-    const refuse = (detail: string) => new WakefulError('tx.invalid', { detail })
-    if (!(tx instanceof DatabaseSync))
-      throw refuse('must be a node:sqlite DatabaseSync with an open transaction on the same file')
-    if (!tx.isOpen) throw refuse('is closed. Open it and begin a transaction')
-    if (!tx.isTransaction) throw refuse('has no open transaction. Begin one first (BEGIN IMMEDIATE)')
+    const at = { field: 'tx' }
+    if (!(tx instanceof DatabaseSync)) throw new WakefulError('tx.not_a_database', {}, at)
+    if (!tx.isOpen) throw new WakefulError('tx.closed', {}, at)
+    if (!tx.isTransaction) throw new WakefulError('tx.not_begun', {}, at)
     if (tx === this.#own.db) return this.#own
     const [theirs, ours] = [tx.location(), this.#own.db.location()]
     if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
-      throw refuse(
-        `is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
-      )
+      throw new WakefulError('tx.other_file', { file: theirs ?? ':memory:', store: ours ?? ':memory:' }, at)
     }
     const session = this.#sessions.get(tx) ?? new Session(tx)
     this.#sessions.set(tx, session)

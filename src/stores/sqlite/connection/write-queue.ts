@@ -13,8 +13,6 @@ interface Job {
 const JOBS_PER_COMMIT_MAX = 2_000
 /** Transactions that use savepoints after one that failed without: otherwise a caller that often fails makes everything run twice. */
 const SAVEPOINT_COMMITS = 20
-const NESTED =
-  'inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx })'
 
 /**
  * One writer per process. Concurrent callers share a transaction and its fsync (group commit), and each gets its answer
@@ -48,7 +46,7 @@ export class WriteQueue {
   run<T>(work: (session: Session) => T): Promise<T> {
     // A timer that such work has set carries the mark too, but by then the work is no longer open.
     if (this.#inExclusive.getStore()?.isOpen === true)
-      return Promise.reject(new WakefulError('store.inside_transaction', { detail: NESTED }))
+      return Promise.reject(new WakefulError('store.inside_transaction', {}))
     if (this.#closed) return Promise.reject(new WakefulError('store.closed', { name: this.#path }))
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ work, resolve, reject })
@@ -81,8 +79,7 @@ export class WriteQueue {
 
   /** Writes what is queued, then refuses more. */
   async close(): Promise<void> {
-    if (this.#inExclusive.getStore()?.isOpen === true)
-      throw new WakefulError('store.inside_transaction', { detail: NESTED })
+    if (this.#inExclusive.getStore()?.isOpen === true) throw new WakefulError('store.inside_transaction', {})
     // Exclusive work that is still running was abandoned by the shutdown; do not wait for it.
     if (this.#exclusive === null) await this.run(() => {}).catch(() => {})
     this.#closed = true

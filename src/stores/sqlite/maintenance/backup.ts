@@ -74,16 +74,12 @@ function realPathOf(path: string): string {
 }
 
 function refuseUnfit(file: string, replace: boolean): void {
-  const refuse = (detail: string): never => {
-    throw new WakefulError('backup.unwritable', { file, detail })
-  }
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.isDirectory() === true) refuse('it is a directory. Name a file in it.')
-  if (found !== undefined && !replace) refuse('it already exists. Name a new file.')
+  if (found?.isDirectory() === true) throw new WakefulError('file.is_directory', { file })
+  if (found !== undefined && !replace) throw new WakefulError('file.exists', { file })
   // Its log would be replayed into the copy, or a process would go on writing to a file without a name.
   const log = ['-wal', '-journal'].map((suffix) => file + suffix).find((each) => existsSync(each))
-  if (log !== undefined && !isLeftBehind(file, log))
-    refuse(`it is a database in use (${log} is beside it). Name another file.`)
+  if (log !== undefined && !isLeftBehind(file, log)) throw new WakefulError('backup.in_use', { file, log })
 }
 
 /** Whether no process uses the log: then closing this connection, the last one, removes it. */
@@ -107,9 +103,8 @@ function make(unfinished: string, file: string): void {
   try {
     closeSync(openSync(unfinished, 'wx', 0o600))
   } catch (cause) {
-    const why = existsSync(dirname(resolve(file)))
-      ? `its folder cannot be written (${errorText(cause)})`
-      : `there is no folder ${dirname(file)}`
-    throw new WakefulError('backup.unwritable', { file, detail: why }, { cause })
+    if (!existsSync(dirname(resolve(file))))
+      throw new WakefulError('file.no_folder', { file, folder: dirname(file) }, { cause })
+    throw new WakefulError('backup.unwritable', { file, cause: errorText(cause) }, { cause })
   }
 }

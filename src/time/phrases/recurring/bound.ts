@@ -52,15 +52,12 @@ function readCount(words: string[], phrase: PhraseInput): Clause | null {
   if (noun === 'times' || noun === 'occurrences') {
     const times = wholeNumber(number)
     if (times === null) return null
-    if (times < 1) throw phrase.refusal(`'${number} times' is never. Use a number of at least 1`)
+    if (times < 1) throw phrase.refusal('phrase.zero_times', { count: number })
     return { parts: { count: { times, hasFor: lead === 1 } }, used: lead + 2 }
   }
   const amount = lead === 1 ? readAmount(words.slice(1)) : null
   if (amount === null) return null
-  const clause = words.slice(0, amount.used + 1).join(' ')
-  throw phrase.refusal(
-    `'${clause}' does not name its start. Use '10 times', or the last day: 'until 2027-01-31'`,
-  )
+  throw phrase.refusal('phrase.no_start', { word: words.slice(0, amount.used + 1).join(' ') })
 }
 
 /** A start or an end as a wall time of the zone; undefined if it adds nothing, as in 'starting today'. */
@@ -72,7 +69,7 @@ export function boundOf(bound: ParsedBound, edge: 'start' | 'end', phrase: Phras
   // Today is a valid start or end at any hour: only an explicit time can have passed.
   const day = dayOf(date, time ?? DAY_END, phrase)
   if (date?.weekday !== undefined && day.dayOfWeek !== date.weekday) {
-    throw phrase.refusal(`${day} is not on that weekday`)
+    throw phrase.refusal('phrase.wrong_weekday', { date: `${day}` })
   }
   if (!word.startsWith(day.toString())) phrase.notes.push(`the ${edge} is read as ${day}`)
   if (edge === 'start') return wallText(day, time ?? DAY_START)

@@ -1,3 +1,4 @@
+import { WakefulError } from '../../../error.ts'
 import { type Exclusion, isCalendarName } from '../../calendars/index.ts'
 import { MONTHS, NUMBERS, ordinal, RECURRING, UNITS, WEEKDAYS } from '../../text/index.ts'
 import { parseIso } from '../../zones/index.ts'
@@ -27,7 +28,7 @@ export function readExcept(words: string[], phrase: PhraseInput): Clause | null 
   const used = readList(words.slice(lead), (rest) => {
     const days = readWeekdays(rest)
     if (days?.parts.workingDays) {
-      throw phrase.refusal("working days cannot be an exception. Use 'every weekend'")
+      throw phrase.refusal('phrase.except_working_days', {})
     }
     for (const day of days?.parts.weekdays ?? []) weekdays.add(day)
     if (days !== null) return days.used
@@ -36,7 +37,7 @@ export function readExcept(words: string[], phrase: PhraseInput): Clause | null 
     return 1
   })
   if (used === 0) {
-    throw phrase.refusal("it does not name an exception. Use 'except sunday', or the name of a calendar")
+    throw phrase.refusal('phrase.except_nothing', {})
   }
   return {
     parts: {
@@ -79,7 +80,7 @@ export function resolveEveryWorkingDay(
   } else if (weekend?.join() === '6,7') {
     parsed.workingDays = undefined
   } else {
-    throw phrase.refusal('it mixes working days with other days under another weekend. Name all the days')
+    throw phrase.refusal('phrase.mixed_working_days', {})
   }
 }
 
@@ -88,28 +89,25 @@ export function resolveNthWorkingDay(parsed: ParsedRecurrence, phrase: PhraseInp
   const { workingDay: nth, quarter, frequency } = parsed
   if (nth === undefined) {
     if (!quarter) return
-    throw phrase.refusal(
-      "a quarter goes with working days. Use 'every 3 months on the 1st starting 2027-01-01'",
-    )
+    throw phrase.refusal('phrase.quarter_without_working_day', {})
   }
   if (parsed.weekdays ?? parsed.nths ?? parsed.monthDays) {
-    throw phrase.refusal('it has a working day of the month and other days. Set an alarm for each')
+    throw phrase.refusal('phrase.combined_days', { day: 'working day' })
   }
   const isLast = nth === -1
   if (!isLast && (nth < 1 || nth > NTH_MAX)) {
-    throw phrase.refusal(`not every month has ${nth} working days. Use 'first' to '${NTH_MAX}th', or 'last'`)
+    throw phrase.refusal('phrase.too_few_working_days', { nth, max: NTH_MAX })
   }
   if ((parsed.clocks?.length ?? 0) > 1) {
-    throw phrase.refusal('a working day of the month has one time of day. Set an alarm for each')
+    throw phrase.refusal('phrase.one_time_of_day', { day: 'working day' })
   }
   if (quarter) parsed.months = isLast ? [3, 6, 9, 12] : [1, 4, 7, 10]
   else if (frequency !== undefined && 'unit' in frequency && frequency.unit === 'year') {
     parsed.months ??= [isLast ? 12 : 1]
   }
   if (parsed.months === undefined && frequency === undefined) {
-    throw phrase.refusal(
-      "a working day of what? Use 'last working day of every month', or 'every working day'",
-    )
+    const forms = ['last working day of every month', 'every working day']
+    throw new WakefulError('phrase.ambiguous', { word: 'working day', forms })
   }
   parsed.monthDays = [isLast ? 'last' : 1]
 }

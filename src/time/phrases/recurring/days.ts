@@ -1,7 +1,7 @@
+import { WakefulError } from '../../../error.ts'
 import { MONTHS, ORDINAL_NAMES, ordinal, WEEKDAYS } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import { dayNumber, readDate } from '../date.ts'
-import { unsupported } from '../phrase-input.ts'
 import { workingDayLength } from '../working-days.ts'
 import type { Clause, MonthDay, NthWeekday } from './parsed.ts'
 
@@ -102,7 +102,7 @@ function readOrdinals(words: string[], hasArticle: boolean): Clause | null {
     if (working > 0) {
       // A rule has only one, because it is stored as one exclusion with one `offset`.
       if (positions.length > 1 || nths.size + monthDays.length > 0) {
-        throw unsupported('only one working day of a month can be named. Set an alarm for each')
+        throw new WakefulError('phrase.several_working_days', {})
       }
       workingDay = positions[0]
       return used + working
@@ -148,7 +148,7 @@ function readPositions(words: string[], positions: number[]): number {
 function edgeWeekday([position, more]: number[]): MonthDay {
   if (more === undefined && position === -1) return 'last weekday'
   if (more === undefined && position === 1) return 'first weekday'
-  throw unsupported("only the 'first weekday' or the 'last weekday' of a month can be named")
+  throw new WakefulError('phrase.edge_weekday', {})
 }
 
 /** Parses days of every year: 'december 24', 'december 24 and 25', '24 december', '25/12'. */
@@ -159,8 +159,7 @@ function readYearDay(words: string[]): Clause | null {
   if (read === null) return null
   const { date } = read
   if (date.kind === 'day') {
-    const clause = words.slice(0, read.used).join(' ')
-    throw unsupported(`'${clause}' has a year, so it occurs once. Use 'december 24'`)
+    throw new WakefulError('phrase.has_year', { word: words.slice(0, read.used).join(' ') })
   }
   if (date.kind !== 'month day') return null
   const monthDays: MonthDay[] = [date.day]
@@ -204,11 +203,11 @@ function distinctDays(days: MonthDay[]): MonthDay[] {
 
 function assertNth(nth: number, weekday: string): number {
   if (nth === -1 || (nth >= 1 && nth <= NTH_MAX)) return nth
-  throw unsupported(`no month has ${nth} ${weekday}s. Use 'first' to 'fifth', or 'last'`)
+  throw new WakefulError('phrase.no_such_weekday', { nth, day: weekday })
 }
 
 function assertMonthDay(day: number): MonthDay {
   if (day === -1) return 'last'
   if (day >= 1 && day <= 31) return day
-  throw unsupported(`there is no day ${day} of a month. Use 1 to 31, or 'the last day'`)
+  throw new WakefulError('phrase.no_such_month_day', { day })
 }

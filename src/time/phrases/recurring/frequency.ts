@@ -1,3 +1,4 @@
+import { WakefulError } from '../../../error.ts'
 import { DURATION_MAX_MS } from '../../durations/index.ts'
 import { quote, UNIT_MS, UNITS, type Unit } from '../../text/index.ts'
 import { type Amount, elapsedMs, readAmount } from '../amount.ts'
@@ -17,10 +18,10 @@ const ADVERBS: ReadonlyMap<string, ParsedRecurrence> = new Map<string, ParsedRec
   ['annually', { frequency: { unit: 'year', interval: 1 } }],
 ])
 /** Words with two meanings, or without a definite instant, and the forms that work instead. */
-const AMBIGUOUS: ReadonlyMap<string, string> = new Map([
-  ['biweekly', "'every 2 weeks on monday' or 'every monday and thursday'"],
-  ['bimonthly', "'every 2 months on the 1st' or 'on the 1st and 15th of every month'"],
-  ['quarterly', "'every 3 months on the 1st starting 2027-01-01'"],
+const AMBIGUOUS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['biweekly', ['every 2 weeks on monday', 'every monday and thursday']],
+  ['bimonthly', ['every 2 months on the 1st', 'on the 1st and 15th of every month']],
+  ['quarterly', ['every 3 months on the 1st starting 2027-01-01']],
 ])
 /** The words for parts of the day. */
 export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayPart>(
@@ -34,11 +35,11 @@ const INTERVAL_MAX = 1000
 /** Parses a frequency at the start of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
 export function readFrequency(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
-  const alternatives = AMBIGUOUS.get(first)
-  if (alternatives !== undefined) throw phrase.refusal(`'${first}' is ambiguous. Use ${alternatives}`)
+  const forms = AMBIGUOUS.get(first)
+  if (forms !== undefined) throw new WakefulError('phrase.ambiguous', { word: first, forms })
   const adverb = ADVERBS.get(first)
   if (adverb !== undefined) return { parts: adverb, used: 1 }
-  if (isTimesPer(words)) throw timesPerError(phrase, words)
+  if (isTimesPer(words)) throw timesPerError(words)
   if (first === 'once' && isEach(second)) {
     const unit = UNITS.get(third)
     return unit === undefined ? null : everyAmount({ [unit]: 1 }, 3, phrase)
@@ -84,9 +85,9 @@ function readOther(words: string[], phrase: PhraseInput): Clause | null {
   const unit = UNITS.get(words[1] ?? '')
   if (unit !== undefined) return everyAmount({ [unit]: 2 }, 2, phrase)
   if (words[1] === 'weekday' || workingDayLength(words.slice(1)) > 0) {
-    throw phrase.refusal(
-      "'every other weekday' or working day is ambiguous. Use 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
-    )
+    const word = words[1] === 'weekday' ? 'every other weekday' : 'every other working day'
+    const forms = ['every monday, wednesday and friday', 'every 2 weeks on weekdays']
+    throw new WakefulError('phrase.ambiguous', { word, forms })
   }
   const days = readWeekdays(words.slice(1))
   return days && { parts: { frequency: { unit: 'week', interval: 2 }, ...days.parts }, used: days.used + 1 }
@@ -107,14 +108,14 @@ function everyAmount(amount: Amount, used: number, phrase: PhraseInput): Clause 
   const unit = units.find((each) => UNIT_MS[each] === undefined)
   if (unit === undefined) {
     const everyMs = elapsedMs(amount)
-    if (everyMs > DURATION_MAX_MS) throw phrase.refusal('that is longer than 10,000 years')
+    if (everyMs > DURATION_MAX_MS) throw new WakefulError('duration.too_long', { text: quote(phrase.text) })
     if (everyMs >= 1000 && Number.isSafeInteger(everyMs)) return { parts: { frequency: { everyMs } }, used }
-    throw phrase.refusal('a rule fires at most once a second, in whole milliseconds')
+    throw phrase.refusal('phrase.too_often', {})
   }
-  if (units.length > 1) throw phrase.refusal(`it mixes ${units.join(' and ')}. Use one unit, or hours`)
+  if (units.length > 1) throw phrase.refusal('phrase.mixed_units', { units })
   const interval = amount[unit]!
   if (interval < 1 || interval > INTERVAL_MAX) {
-    throw phrase.refusal(`it can repeat every 1 to ${INTERVAL_MAX} ${unit}, not every ${interval}`)
+    throw phrase.refusal('phrase.step_out_of_range', { count: interval, unit, max: INTERVAL_MAX })
   }
   return { parts: { frequency: { unit: unit.slice(0, -1) as CalendarUnit, interval } }, used }
 }
@@ -131,10 +132,8 @@ function isTimesPer(words: string[]): boolean {
   return ADVERBS.has(per) || (isEach(per) && UNITS.has(words[times + 1] ?? ''))
 }
 
-function timesPerError(phrase: PhraseInput, words: string[]): Error {
+function timesPerError(words: string[]): Error {
   const times = words[1] === 'times' ? 2 : 1
   const clause = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
-  return phrase.refusal(
-    `${quote(clause)} does not name a time. Use 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
-  )
+  return new WakefulError('phrase.times_missing', { word: quote(clause) })
 }

@@ -119,15 +119,10 @@ export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, phrase:
     const name = part as keyof ParsedRecurrence
     if (value === undefined) continue
     if (whole[name] !== undefined) {
-      throw phrase.refusal(`it has two ${PARTS[name]}. Use one, or set an alarm for each`)
+      throw phrase.refusal('phrase.part_twice', { part: PARTS[name] })
     }
     Object.assign(whole, { [name]: value })
   }
-}
-
-/** The error that refuses a phrase that only a rule of this kind can express. */
-export function needsRule(phrase: PhraseInput, detail: string, other: 'cron' | 'rrule'): WakefulError {
-  return new WakefulError('phrase.needs_rule', { text: quote(phrase.text), detail, other })
 }
 
 /** The error that refuses a phrase with unknown words. */

@@ -1,3 +1,4 @@
+import { WakefulError } from '../../../error.ts'
 import {
   mergeExclusions,
   toExcludeInput,
@@ -126,16 +127,15 @@ function readClause(words: string[], phrase: PhraseInput): Clause | null {
     readDayPart(words) ??
     readScope(words, phrase) ??
     readExcept(words, phrase) ??
-    (words[0] === 'on' ? after(1, readDays(words.slice(1))) : readBareDays(words, phrase))
+    (words[0] === 'on' ? after(1, readDays(words.slice(1))) : readBareDays(words))
   )
 }
 
 /** Parses 'mondays', 'the last friday'; 'weekday' alone is ambiguous: the next one, or each. */
-function readBareDays(words: string[], phrase: PhraseInput): Clause | null {
+function readBareDays(words: string[]): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
-  throw phrase.refusal(
-    `'${words[0]}' alone may be one or each. Use 'every ${words[0]}' or the name of the day`,
-  )
+  const forms = [`every ${words[0]}`, words[0] === 'weekday' ? 'next monday' : 'next saturday']
+  throw new WakefulError('phrase.ambiguous', { word: words[0], forms })
 }
 
 /** Parses 'of every month', 'of the month', 'in december'. */

@@ -1,3 +1,4 @@
+import { WakefulError } from '../../../error.ts'
 import { ordinalName, WEEKDAY_NAMES } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import { DEFAULT_TIME, DEFAULT_TIME_NOTE } from '../phrase.ts'
@@ -10,7 +11,6 @@ import {
   EVERY_DAY,
   type Frequency,
   isDaily,
-  needsRule,
   notUnderstood,
   type ParsedDays,
   type ParsedRecurrence,
@@ -43,20 +43,14 @@ export function resolveRecurrence(read: ParsedRecurrence, phrase: PhraseInput): 
     return { ...parsed, ...resolveInterval(parsed, phrase), frequency, times: [], ...bounds }
   }
   if (parsed.window !== undefined || parsed.minutePast !== undefined) {
-    throw phrase.refusal(
-      "a span of the day needs a recurrence within it. Use 'every 15 minutes between 9:00 and 17:00'",
-    )
+    throw phrase.refusal('phrase.span_without_step', {})
   }
   const days = resolveDays(parsed, bounds.start, phrase)
   if (clocks === undefined && dayPart !== undefined) {
-    throw phrase.refusal(
-      `the ${dayPart} has no fixed hour. Use 'every day at 8am', or 'every ${dayPart} at 8:30'`,
-    )
+    throw phrase.refusal('phrase.day_part_without_time', { part: dayPart })
   }
   if (clocks === undefined && count?.hasFor === false) {
-    throw phrase.refusal(
-      `'${count.times} times' may mean on each day or in total. Use 'every day at 9am, ${count.times} times', or list the times of day`,
-    )
+    throw phrase.refusal('phrase.times_per_day', { count: count.times })
   }
   if (clocks === undefined) phrase.notes.push(DEFAULT_TIME_NOTE)
   const times = clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks, dayPart, phrase)
@@ -71,9 +65,7 @@ function withTimeOfStart(parsed: ParsedRecurrence, phrase: PhraseInput): ParsedR
   const { clocks, start, end, frequency } = parsed
   if (frequency !== undefined && 'everyMs' in frequency) return parsed
   if (start !== undefined && start.iso === undefined && start.date === undefined) {
-    throw phrase.refusal(
-      `'${start.word}' may be the time of each occurrence, or the start. Use 'every day at 9am', or name the day it starts`,
-    )
+    throw phrase.refusal('phrase.start_or_time', { word: start.word })
   }
   if (clocks !== undefined) return parsed
   if (start?.date !== undefined && start.clock !== undefined) {
@@ -81,16 +73,12 @@ function withTimeOfStart(parsed: ParsedRecurrence, phrase: PhraseInput): ParsedR
     return { ...parsed, clocks: [clock], start: date }
   }
   if (end?.clock === undefined) return parsed
-  throw phrase.refusal(
-    `'${end.clock.word}' may be the time of each occurrence, or of the end. Use 'every day at 9am until friday'`,
-  )
+  throw phrase.refusal('phrase.end_or_time', { word: end.clock.word })
 }
 
 function boundsOf({ start, end, count }: ParsedRecurrence, phrase: PhraseInput) {
   if (end !== undefined && end.iso === undefined && end.date === undefined) {
-    throw phrase.refusal(
-      `'${end.word}' may be the end of each day, or of all. Use 'between 9am and 5pm', or name the day it ends`,
-    )
+    throw phrase.refusal('phrase.end_of_day', { word: end.word })
   }
   return {
     start: start && boundOf(start, 'start', phrase),
@@ -101,16 +89,13 @@ function boundsOf({ start, end, count }: ParsedRecurrence, phrase: PhraseInput) 
 
 function resolveInterval(parsed: ParsedRecurrence, phrase: PhraseInput) {
   if (parsed.clocks !== undefined) {
-    const { word } = parsed.clocks[0]!
-    throw phrase.refusal(
-      `a recurrence of hours or less has no time of day. Use 'starting at ${word}', or 'every day at ${word}'`,
-    )
+    throw phrase.refusal('phrase.hours_with_time', { word: parsed.clocks[0]!.word })
   }
   if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
-    throw needsRule(phrase, 'hours or less can be limited to weekdays, not to days of the month', 'cron')
+    throw phrase.refusal('phrase.hours_in_months', {})
   }
   if (parsed.dayPart !== undefined) {
-    throw phrase.refusal(`the ${parsed.dayPart} has no fixed hours. Use 'between 8:00 and 12:00'`)
+    throw phrase.refusal('phrase.day_part_in_hours', { part: parsed.dayPart })
   }
   const weekdays = weekdaysOf(parsed, phrase)
   return { weekdays, window: parsed.window && hoursOf(parsed.window, phrase) }
@@ -121,7 +106,7 @@ function resolveDays(parsed: ParsedRecurrence, start: string | undefined, phrase
   const { nths, monthDays, months } = parsed
   const weekdays = weekdaysOf(parsed, phrase)
   if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
-    throw phrase.refusal('it has both weekdays and days of the month. Use one, or set an alarm for each')
+    throw phrase.refusal('phrase.weekdays_and_month_days', {})
   }
   const frequency = calendarFrequency(parsed, weekdays, phrase)
   const days: ParsedDays = { weekdays, nths, monthDays, months }
@@ -135,10 +120,10 @@ function resolveDays(parsed: ParsedRecurrence, start: string | undefined, phrase
 function weekdaysOf({ weekdays, except, frequency }: ParsedRecurrence, phrase: PhraseInput) {
   if (except === undefined) return weekdays
   if (weekdays === undefined && !isDaily(frequency)) {
-    throw phrase.refusal("an exception needs days to exclude from. Use 'every day except sunday at 9am'")
+    throw phrase.refusal('phrase.except_without_days', {})
   }
   const left = (weekdays ?? EVERY_DAY).filter((day) => !except.includes(day))
-  if (left.length === 0) throw phrase.refusal('the exception leaves no day')
+  if (left.length === 0) throw phrase.refusal('phrase.except_all', {})
   return left
 }
 
@@ -153,7 +138,7 @@ function calendarFrequency(
     // In 'daily on weekdays' and 'every monday in december every year', the weekdays are the frequency.
     const byWeek = weekdays !== undefined && frequency.interval === 1
     if (byWeek && frequency.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
-      throw phrase.refusal(`it has both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}. Use one of them`)
+      throw phrase.refusal('phrase.every_day_and_weekday', { day: WEEKDAY_NAMES[weekdays[0]! - 1]! })
     }
     return byWeek && (frequency.unit === 'day' || (frequency.unit === 'year' && months !== undefined))
       ? { unit: 'week', interval: 1 }
@@ -173,8 +158,8 @@ function calendarFrequency(
   if (placed !== undefined) {
     const day = WEEKDAY_NAMES[placed.weekday - 1]!
     const nthDay = `${ordinalName(placed.nth)} ${day}`
-    const stepped = placed.nth === 1 ? `'every ${day}'` : `'every ${placed.nth} weeks on ${day}'`
-    throw phrase.refusal(`'${nthDay}' is ambiguous. Use ${stepped} or '${nthDay} of every month'`)
+    const stepped = placed.nth === 1 ? `every ${day}` : `every ${placed.nth} weeks on ${day}`
+    throw new WakefulError('phrase.ambiguous', { word: nthDay, forms: [stepped, `${nthDay} of every month`] })
   }
   phrase.notes.push("'last' is read as the last of every month")
   return { unit: 'month', interval: 1 }
@@ -184,28 +169,22 @@ function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, phr
   const { weekdays, nths, monthDays, months } = days
   const placed = nths !== undefined || monthDays !== undefined
   if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
-    throw phrase.refusal(
-      `every ${interval === 1 ? '' : `${interval} `}day${interval === 1 ? '' : 's'} leaves no choice of days. Use 'every 2 weeks on friday', or the days alone`,
-    )
+    throw phrase.refusal('phrase.days_without_choice', {})
   }
   if (unit === 'week' && placed) {
-    throw phrase.refusal("days of the month do not occur each week. Use 'on the 1st of every month'")
+    throw phrase.refusal('phrase.month_days_in_weeks', {})
   }
   if ((unit === 'month' || unit === 'year') && weekdays !== undefined) {
-    throw phrase.refusal(
-      `which ${WEEKDAY_NAMES[weekdays[0]! - 1]} of the ${unit}? Use 'first monday of every month', or 'every monday'`,
-    )
+    throw phrase.refusal('phrase.which_weekday', { day: WEEKDAY_NAMES[weekdays[0]! - 1]!, unit })
   }
   if (unit === 'month' && months !== undefined) {
-    throw phrase.refusal("it has both months and every month. Use 'every year on the 1st of june and july'")
+    throw phrase.refusal('phrase.months_in_months', {})
   }
   if (unit === 'year' && placed !== (months !== undefined)) {
-    throw phrase.refusal(
-      `the ${placed ? 'month' : 'day'} is missing. Use 'every year on december 24 at 18:00'`,
-    )
+    throw phrase.refusal('phrase.year_incomplete', { part: placed ? 'month' : 'day' })
   }
   if ((unit === 'day' || unit === 'week') && interval > 1 && months !== undefined) {
-    throw needsRule(phrase, `every ${interval} ${unit}s cannot be limited to months`, 'rrule')
+    throw phrase.refusal('phrase.steps_in_months', { count: interval, unit })
   }
 }
 
@@ -225,14 +204,10 @@ function defaultDays(
     return { weekdays: [dayOfWeek] }
   }
   if (unit === 'month' && day > 28) {
-    throw phrase.refusal(
-      `not every month has a day ${day}. Use 'on the ${day}${day === 31 ? 'st' : 'th'} of every month', which skips those, or 'last day of every month'`,
-    )
+    throw phrase.refusal('phrase.not_in_every_month', { day, nth: `${day}${day === 31 ? 'st' : 'th'}` })
   }
   if (unit === 'year' && month === 2 && day === 29) {
-    throw phrase.refusal(
-      "not every year has a February 29. Use 'every year on february 29', which skips those, or 'february 28'",
-    )
+    throw phrase.refusal('phrase.not_in_every_year', {})
   }
   phrase.notes.push(`there is no day: that of ${reference} is used`)
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
@@ -245,7 +220,7 @@ function noteMissingDays({ months, monthDays, nths, frequency }: CalendarDays, p
   )
   const latest = Math.max(0, ...(monthDays ?? []).filter((day) => typeof day === 'number'))
   if (monthDays?.some((day) => typeof day === 'number' && day > Math.max(...lengths))) {
-    throw phrase.refusal(`there is no day ${latest} in that month. Use a day that exists`)
+    throw phrase.refusal('phrase.not_in_month', { day: latest })
   }
   const leap = months?.length === 1 && months[0] === 2 && latest === 29
   if (leap) phrase.notes.push('years without a February 29 are skipped')

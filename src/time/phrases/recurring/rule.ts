@@ -63,7 +63,7 @@ function firstWallTime(recurrence: Recurrence, phrase: PhraseInput): Temporal.Pl
     if (resolveWallTime(local, timezone, text).at >= from) return local
   }
   if (wall === null) throw new WakefulError('instant.out_of_range', { text: quote(text) })
-  throw phrase.refusal('there is no such day')
+  throw phrase.refusal('phrase.never_comes', {})
 }
 
 function utcMs(day: Temporal.PlainDate): number {
@@ -82,12 +82,10 @@ function intervalRule(recurrence: Recurrence, everyMs: number, phrase: PhraseInp
   const step = everyMs / ms
   const isSpanStep = window !== undefined && unit === 'hour' && step < whole
   if (!Number.isInteger(step) || (whole % step !== 0 && !isSpanStep)) {
-    throw phrase.refusal(
-      `within days or hours of the clock it must divide the ${restart} evenly, and ${formatDuration(everyMs)} does not. Use 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
-    )
+    throw phrase.refusal('phrase.uneven_step', { unit: restart, step: formatDuration(everyMs) })
   }
   if (minutePast !== undefined && unit !== 'hour') {
-    throw phrase.refusal("a minute of the hour goes with hours. Use 'every hour at :15'")
+    throw phrase.refusal('phrase.minute_without_hours', {})
   }
   const every = step === 1 ? '*' : `*/${step}`
   const hours = hourField(unit === 'hour' ? step : 1, recurrence, phrase)
@@ -115,9 +113,7 @@ function hourField(
   const hours = Array.from({ length: Math.ceil(length / step) }, (_, index) => (from + index * step) % 24)
   const overMidnight = hours.some((hour) => hour < from)
   if (overMidnight && weekdays !== undefined) {
-    throw phrase.refusal(
-      'a span over midnight belongs to two days. Leave out the days, or set an alarm for each side',
-    )
+    throw phrase.refusal('phrase.span_over_midnight', {})
   }
   const last = hours.at(-1)!
   if (step === 1) return { field: formatRuns(hours), last }
@@ -143,7 +139,7 @@ function timeSets({ times }: Recurrence, phrase: PhraseInput) {
     [...new Set(times.map((time) => time[part]))].sort((a, b) => a - b)
   const sets = { hours: distinct('hour'), minutes: distinct('minute'), seconds: distinct('second') }
   if (sets.hours.length * sets.minutes.length * sets.seconds.length === times.length) return sets
-  throw phrase.refusal('its times of day have different minutes. Set an alarm for each')
+  throw phrase.refusal('phrase.different_minutes', {})
 }
 
 function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, phrase: PhraseInput): string {
@@ -152,7 +148,7 @@ function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, 
   const place = day === undefined ? undefined : WEEKDAY_PLACE[day]
   const isWeekday = place !== undefined
   if (isWeekday && times.length > 1) {
-    throw phrase.refusal(`the ${day} of a month has one time of day. Set an alarm for each`)
+    throw phrase.refusal('phrase.one_time_of_day', { day: day! })
   }
   const { hours, minutes, seconds } = timeSets(recurrence, phrase)
   const days = weekdays?.map((each) => BYDAY[each - 1])
@@ -173,11 +169,8 @@ function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, 
 
 /** The days of the month, if they fit together: the first or last weekday must be the only one. */
 function monthDaysOf(days: MonthDay[], phrase: PhraseInput): MonthDay[] {
-  if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
-    throw phrase.refusal(
-      'the first or last weekday of a month cannot be combined with other days. Set an alarm for the other days',
-    )
-  }
+  const day = days.find((each) => typeof each !== 'number' && each !== 'last')
+  if (days.length > 1 && day !== undefined) throw phrase.refusal('phrase.combined_days', { day })
   return days
 }
 

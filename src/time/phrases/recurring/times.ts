@@ -1,3 +1,4 @@
+import { WakefulError } from '../../../error.ts'
 import { MONTHS, UNITS } from '../../text/index.ts'
 import type { PhraseInput } from '../phrase-input.ts'
 import { type ParsedTime, readTimeWord } from '../time-of-day.ts'
@@ -88,7 +89,7 @@ function timeOf(
   const half = halves.find((name) => hours[name].includes(hour))
   const time = read(half === undefined ? word : `${word}${half}`)
   if (!hours[time.hour < 12 ? 'am' : 'pm'].includes(time.hour % 12 || 12)) {
-    throw phrase.refusal(`'${word}' is not a time of the ${dayPart}. Use '9am', '3pm' or '21:00' without it`)
+    throw phrase.refusal('phrase.not_in_day_part', { word, part: dayPart })
   }
   return half === undefined || hour === time.hour
     ? time
@@ -111,26 +112,22 @@ export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { 
   const [first, second] = window
   const last = second.word === '24' || second.word === '24:00' ? clock('0:00') : second
   const on24 = is24Hour(first.word) || is24Hour(last.word)
-  if (!on24 && (BARE.test(first.word) || BARE.test(last.word)))
-    throw ambiguousSpan(first.word, last.word, phrase)
+  if (!on24 && (BARE.test(first.word) || BARE.test(last.word))) throw ambiguousSpan(first.word, last.word)
   const [from, to] = [first, last].map((end) => {
     const time = timeOf(end, on24, undefined, phrase)
     if (time.note !== undefined && !BARE.test(end.word)) phrase.notes.push(time.note)
     if (time.minute === 0 && time.second === 0) return time.hour
-    throw phrase.refusal(
-      `a span runs between full hours, and '${end.word}' is not one. Use 'between 9:00 and 17:00'`,
-    )
+    throw phrase.refusal('phrase.span_not_full_hour', { word: end.word })
   }) as [number, number]
-  if (from === to) throw phrase.refusal('the span is empty: it ends at the hour it starts')
+  if (from === to) throw phrase.refusal('phrase.span_empty', {})
   return { from, to }
 }
 
-function ambiguousSpan(first: string, last: string, phrase: PhraseInput): Error {
+function ambiguousSpan(first: string, last: string): Error {
   const half = (word: string, name: string) => (BARE.test(word) ? `${word}${name}` : word)
-  const reading = (a: string, b: string) => `'between ${half(first, a)} and ${half(last, b)}'`
+  const reading = (a: string, b: string) => `between ${half(first, a)} and ${half(last, b)}`
   const isSameHalf = Number.parseInt(first, 10) % 12 < Number.parseInt(last, 10) % 12
   const [same, other] = isSameHalf ? ['am', 'pm'] : ['pm', 'am']
-  return phrase.refusal(
-    `the hours are ambiguous. Use ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
-  )
+  const forms = [reading('am', same!), reading('pm', other!)]
+  return new WakefulError('phrase.ambiguous', { word: `between ${first} and ${last}`, forms })
 }
