@@ -122,7 +122,7 @@ export function assertInteger(field: string, value: unknown, min: number, max: n
 function durationOf(name: string, value: unknown): number {
   const text = assertDurationText(name, value)
   const ms = inField(name, () => parseDuration(text))
-  if (ms <= 0) throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: name })
+  if (ms <= 0) throw new WakefulError('field.too_small', {}, { field: name })
   if (ms > DURATION_MS_MAX)
     throw new WakefulError('field.invalid', { expected: 'at most 36500d', value: text }, { field: name })
   return ms

@@ -28,15 +28,11 @@ export const CORE_REASONS = {
     ({ min, max, value }, words) =>
       `${words.it} must be a whole number ${max === null ? `of at least ${min}` : `from ${min} to ${max}`}, not ${value}.`,
   ),
-  'field.too_small': reason<{ min: number; inclusive: boolean }>(
-    'invalid_request',
-    ({ min, inclusive }, words) =>
-      `${words.it} must be ${inclusive ? 'at least' : 'greater than'} ${min === 0 ? 'zero' : min}.`,
-  ),
   'field.too_many': reason<{ max: number; unit: string }>(
     'invalid_request',
     ({ max, unit }, words) => `${words.it} must have at most ${counted(max, unit)}.`,
   ),
+  'field.too_small': 'invalid_request: {field} must be greater than zero.',
   'field.empty': 'invalid_request: {field} is empty. Set a value, or leave it out.',
   'field.too_long': 'invalid_request: {field} is {bytes} bytes long. At most {max} are allowed.',
   'field.nul_character': 'invalid_request: {field} contains a NUL character, which cannot be stored.',

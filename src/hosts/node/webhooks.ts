@@ -102,5 +102,5 @@ export function wholeNumber(name: string, value: unknown): number {
 function positive(name: string, duration: string): number {
   const ms = parseDuration(duration)
   if (ms > 0) return ms
-  throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: name })
+  throw new WakefulError('field.too_small', {}, { field: name })
 }

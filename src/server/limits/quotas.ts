@@ -99,11 +99,10 @@ function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
 
 /** Rejects quotas that no alarm could keep, and invalid durations. */
 export function checkedQuotas(quotas: Quotas): Quotas {
-  const { sets_per_second: perSecond } = quotas
-  if (perSecond !== undefined && perSecond <= 0)
-    throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: 'setsPerSecond' })
+  if (quotas.sets_per_second !== undefined && quotas.sets_per_second <= 0)
+    throw new WakefulError('field.too_small', {}, { field: 'setsPerSecond' })
   if (quotas.min_interval !== undefined && durationOf('minInterval', quotas.min_interval) <= 0)
-    throw new WakefulError('field.too_small', { min: 0, inclusive: false }, { field: 'minInterval' })
+    throw new WakefulError('field.too_small', {}, { field: 'minInterval' })
   return quotas
 }
 
