@@ -85,7 +85,7 @@ describe('an error about one input names it', () => {
     ['start', '--start', set({ every: '1h', start: 'soonish' })],
     ['end', '--end', set({ every: '1h', end: '1969-01-01' })],
     ['jitter', '--jitter', set({ every: '1h', jitter: '5' })],
-    ['misfire.within', '--misfire-within', set({ every: '1h', misfire: { all: { within: '5' } } })],
+    ['misfire.all.within', '--misfire-within', set({ every: '1h', misfire: { all: { within: '5' } } })],
     ['timezone', '--timezone', set({ cron: '0 9 * * *', timezone: 'Mars/Phobos' })],
     ['timezone', '--timezone', () => assertTimezone('+01:00')],
     ['exclude', '--exclude', set({ cron: '0 9 * * *', exclude: 'us' })],

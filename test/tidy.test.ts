@@ -346,10 +346,10 @@ function readingWords(file: SourceFile): string[] {
   const thrown = String.raw`(?:\w*(?:[tT]hrown|[eE]rror|[cC]ause|[fF]ailure|[rR]efusal)|err?)`
   const words = String.raw`(?:errorText\([^()]*\)|String\(${thrown}\)|\b${thrown}\)?\??\.message|\(${thrown} as \w+\)\.message)`
   const assigned = RegExp(String.raw`\b(?:const|let) (\w+) = ${words}`)
-  const taken = RegExp(String.raw`\{[^}]*\bmessage\b(?:: (\w+))?[^}]*\} = (?:\(?${thrown}\b)`)
+  const destructured = RegExp(String.raw`\{[^}]*\bmessage\b(?:: (\w+))?[^}]*\} = (?:\(?${thrown}\b)`)
   const names = lines.flatMap((line) => {
     const [, name] = assigned.exec(line) ?? []
-    const found = taken.exec(line)
+    const found = destructured.exec(line)
     return [...(name === undefined ? [] : [name]), ...(found === null ? [] : [found[1] ?? 'message'])]
   })
   const text = names.length === 0 ? words : String.raw`(?:${words}|(?<![\w.])(?:${names.join('|')}))`

@@ -124,7 +124,7 @@ export class Listener {
 /** What a proxy and this server could read differently (request smuggling); undefined if nothing. */
 function ambiguityOf(incoming: IncomingMessage): string | undefined {
   const duplicate = duplicateHeader(incoming)
-  if (duplicate !== undefined) return `The request has ${duplicate} twice.`
+  if (duplicate !== undefined) return `The request has ${duplicate} twice. Send it once.`
   const coding = incoming.headers['transfer-encoding']
   if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined
   return 'the only Transfer-Encoding supported is chunked'

@@ -102,7 +102,7 @@ describe('an alarm that a client sets', () => {
     await remote.set({ delay: '1h' }, { target: EVENT, payload: rawJson(deep), subject: 'deep' })
     expect((await remote.list({ subject: 'deep' })).items[0]?.payloadJson).toBe(deep)
     await expect(remote.set({ delay: '1h' }, { target: EVENT, payload: { a: Number.NaN } })).rejects.toThrow(
-      'it holds NaN at "a"',
+      'it contains NaN at "a"',
     )
     await expect(remote.set({ delay: '1h' }, { target: EVENT, payload: 1n })).rejects.toThrow(
       'cannot be written as JSON',

@@ -162,10 +162,15 @@ export async function flushNotices(applicationName: string): Promise<void> {
   for (const client of listeners.get(applicationName) ?? []) await sent(client, { text: 'SELECT 1' })
 }
 
+/** Whether a connection with this application name listens. */
+export function isListening(applicationName: string): boolean {
+  return listeners.has(applicationName)
+}
+
 function intercepted(this: Client, config: unknown, values?: unknown, callback?: Callback): unknown {
   const application = this.connectionParameters.application_name ?? ''
   const interceptor = interceptors.get(application)
-  if (typeof config === 'string' && config.startsWith('LISTEN')) {
+  if (textOf(config).startsWith('LISTEN')) {
     const known = listeners.get(application) ?? new Set()
     listeners.set(application, known.add(this))
   }
@@ -180,6 +185,10 @@ function intercepted(this: Client, config: unknown, values?: unknown, callback?:
     (thrown: Error) => done(thrown),
   )
   return undefined
+}
+
+function textOf(config: unknown): string {
+  return typeof config === 'string' ? config : ((config as Partial<QueryConfig> | null)?.text ?? '')
 }
 
 function isSubmittable(config: unknown): boolean {

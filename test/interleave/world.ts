@@ -1,6 +1,13 @@
 import pg from 'pg'
 import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
-import { flushNotices, forgetListeners, Interceptor, intercept, stopIntercepting } from './interceptor.ts'
+import {
+  flushNotices,
+  forgetListeners,
+  Interceptor,
+  intercept,
+  isListening,
+  stopIntercepting,
+} from './interceptor.ts'
 import type { NewNote, Note } from './notes.ts'
 import { describe } from './notes.ts'
 import { Process } from './process.ts'
@@ -106,6 +113,9 @@ export class World {
       onNotice(notice)
     })
     await listening.promise
+    // Otherwise `flushNotices` would wait for nothing, and schedules would depend on how fast notices arrive.
+    if (!isListening(this.#applicationName(process.name)))
+      throw new Error(`The interceptor has not seen ${process.name} begin to listen`)
     // It reads the calendars when it begins to listen. That must be over before a schedule begins.
     await new Promise((resolve) => setTimeout(resolve, 5))
     await process.store.readCalendars()
@@ -124,7 +134,8 @@ export class World {
     const interceptor = this.#interceptors.get(name)!
     const options = { url: this.#url, clock: this.clock, clockIsAuthority: true }
     const store = new this.subject.PostgresStore(database, options, 1)
-    await Promise.all([store.getMeta('a'), store.getMeta('b')])
+    const handlerConnection = database.handler((session) => session.plain('COMMIT'))
+    await Promise.all([store.getMeta('a'), store.getMeta('b'), handlerConnection])
     const never = (reason: string): never => {
       throw new Error(reason)
     }

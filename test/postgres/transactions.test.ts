@@ -7,6 +7,8 @@ import { testDatabase } from './database.ts'
 const { url, client } = testDatabase()
 let wakeful: Wakeful
 const pool = new pg.Pool({ connectionString: url, max: 2 })
+// `pool.end()` returns before its connections have closed, and dropping the database may end them first.
+pool.on('error', () => {})
 
 beforeAll(async () => {
   wakeful = await open(url)

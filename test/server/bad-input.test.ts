@@ -325,7 +325,7 @@ it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
       expect([status, json?.code, json?.detail]).toEqual([
         400,
         'invalid_request',
-        `The request has ${name.toUpperCase()} twice.`,
+        `The request has ${name.toUpperCase()} twice. Send it once.`,
       ])
     }
   },

@@ -21,7 +21,7 @@ function linesOf({ world }: MinimalScenario, part: string): readonly string[] {
 }
 
 describe('a full disk', () => {
-  const FULL = 'the server is out of disk space or memory; nothing was written'
+  const FULL = 'the server is out of disk space or memory. Nothing was written.'
 
   it('stops all writes, including heartbeats, and nothing is lost, repeated or early', async () => {
     const small = await run(6_000, ({ world }) => world.fillDisk(5_000))

@@ -1,4 +1,4 @@
-import { inField, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 import { isDuration, parseDuration } from '../durations/index.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import {
@@ -35,7 +35,7 @@ export function parseBound(
   context: PhraseContext,
   side: 'start' | 'end',
 ): number {
-  if (typeof value !== 'string') return inField(side, () => parseInstant(value))
+  if (typeof value !== 'string') return parseInstant(value)
   const { timezone } = context
   const moment = parseIsoTime(value, timezone)
   if (moment !== null) return moment.at

@@ -188,7 +188,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['while_paused'],
     edits: [
       {
-        file: 'src/alarm/decisions/recurrence.ts',
+        file: 'src/alarm/model/alarm.ts',
         from: 'const paused = alarm.pausedAt !== null',
         to: 'const paused = alarm.pausedAt === 0',
       },
@@ -243,8 +243,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/fields/check.ts',
-        from: '  return text\n',
-        to: "  return name === 'message' ? text.trim() : text\n",
+        from: ': assertText(name, value, bytesMax)',
+        to: ": assertText(name, value, bytesMax)[name === 'message' ? 'trim' : 'toString']()",
       },
     ],
   },
@@ -254,8 +254,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/fields/check.ts',
-        from: '  return text\n',
-        to: "  return name === 'message' ? text.normalize() : text\n",
+        from: ': assertText(name, value, bytesMax)',
+        to: ": assertText(name, value, bytesMax)[name === 'message' ? 'normalize' : 'toString']()",
       },
     ],
   },
