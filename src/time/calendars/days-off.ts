@@ -78,15 +78,8 @@ function labelsOf(calendar: HolidayCalendar): ReadonlyMap<number, string> {
 function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
   const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote)
-  throw new WakefulError(
-    'exclude.unknown_calendar',
-    {
-      name: quote(name),
-      near: near === undefined ? null : quote(near),
-      known,
-    },
-    { field: 'exclude' },
-  )
+  const params = { name: quote(name), near: near === undefined ? null : quote(near), known }
+  throw new WakefulError('exclude.unknown_calendar', params, { field: 'exclude' })
 }
 
 /** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */

@@ -20,7 +20,15 @@ export interface CronText {
   fields: string
 }
 
-const NICKNAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
+const NICKNAMES: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+])
 
 /** Parses a cron expression: `@every 5m`, a nickname, or 5 or 6 fields, with an optional `CRON_TZ=Zone` in front. */
 export function parseCron(text: string): CronText {
@@ -39,11 +47,11 @@ export function parseCron(text: string): CronText {
   if (words[0]?.toLowerCase() === '@every') {
     return { ...zone, fields, everyMs: parseInterval(words.slice(1).join(' ')) }
   }
-  const nickname = words.length === 1 && NICKNAMES.includes(fields.toLowerCase())
-  if (!nickname && words.length !== 5 && words.length !== 6) {
-    throw new WakefulError('cron.field_count', { text: quote(text), nicknames: NICKNAMES })
+  const named = NICKNAMES.get(fields.toLowerCase())
+  if (named === undefined && words.length !== 5 && words.length !== 6) {
+    throw new WakefulError('cron.field_count', { text: quote(text), nicknames: [...NICKNAMES.keys()] })
   }
-  return { ...zone, fields }
+  return { ...zone, fields: named ?? fields }
 }
 
 /**

@@ -50,6 +50,12 @@ const LISTS: Readonly<Record<string, [field: ListField, min: number, max: number
 }
 const OTHER_PARTS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
 const PARTS = [...OTHER_PARTS, ...Object.keys(LISTS)]
+/** The parts that only some frequencies may have, by RFC 5545, section 3.3.10. */
+const FREQS_OF_PARTS: readonly [part: string, allowed: readonly string[]][] = [
+  ['BYWEEKNO', ['YEARLY']],
+  ['BYYEARDAY', ['YEARLY', 'HOURLY', 'MINUTELY', 'SECONDLY']],
+  ['BYMONTHDAY', FREQS.filter((freq) => freq !== 'WEEKLY')],
+]
 /** What has a line of its own. */
 const LINES = ['DTSTART', 'EXDATE', 'RDATE']
 
@@ -133,22 +139,16 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   throw new WakefulError('rrule.weekday', params)
 }
 
-/** Refuses parts that cannot be used together. RFC 5545, section 3.3.10, has the table. */
+/** Refuses parts that cannot be used together. */
 function checkCombination(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {
     throw new WakefulError('rrule.count_and_until', {})
   }
-  if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', ['YEARLY'], freq)
-  if (parts.byYearDay !== undefined && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq)) {
-    throw misplaced('BYYEARDAY', ['YEARLY', 'HOURLY', 'MINUTELY', 'SECONDLY'], freq)
+  for (const [part, allowed] of FREQS_OF_PARTS) {
+    if (parts[LISTS[part]![0]] === undefined || allowed.includes(freq)) continue
+    throw new WakefulError('rrule.freq_of_part', { part, freq, allowed })
   }
-  if (parts.byMonthDay !== undefined && freq === 'WEEKLY')
-    throw misplaced(
-      'BYMONTHDAY',
-      FREQS.filter((each) => each !== 'WEEKLY'),
-      freq,
-    )
   if (parts.byDay?.some(({ nth }) => nth !== 0)) {
     if (freq !== 'MONTHLY' && freq !== 'YEARLY')
       throw new WakefulError('rrule.freq_of_numbered_day', { freq })
@@ -161,8 +161,4 @@ function checkCombination(parts: RruleParts): void {
 
 function hasOtherBy(parts: RruleParts): boolean {
   return Object.keys(parts).some((name) => name.startsWith('by') && name !== 'bySetPos')
-}
-
-function misplaced(part: string, allowed: readonly string[], freq: string): WakefulError {
-  return new WakefulError('rrule.freq_of_part', { part, freq, allowed })
 }

@@ -13,13 +13,8 @@ import {
 import { compileMonths } from './every-months.ts'
 import type { RecurringRule, Rule } from './rule.ts'
 
-/** The instants of a rule. They depend only on the rule, never on when an occurrence ran. */
-export interface Schedule {
-  /** The first instant strictly after another; null if there are no more. The rule's count is not applied. */
-  next(after: number): number | null
-  /** How many instants are in (after, until]; present if that needs no enumeration. */
-  count?(after: number, until: number): number
-}
+/** The instants of a rule. They depend only on the rule, never on when an occurrence ran. The rule's count is not applied. */
+export type Schedule = Pick<Instants, 'next' | 'count'>
 
 /** Compiles a rule. The expensive part, a cron expression in a zone, is shared by all rules that use it. */
 export function scheduleOf(rule: Rule): Schedule {
@@ -27,19 +22,19 @@ export function scheduleOf(rule: Rule): Schedule {
   const { next, count } = instantsOf(rule)
   const first = rule.start ?? INSTANT_MIN
   const last = rule.end ?? INSTANT_MAX
-  const schedule: Schedule = {
+  return {
     next(after) {
       if (Number.isNaN(after) || after >= last) return null
       const found = next(Math.max(Math.floor(after), first - 1))
       return found === null || found > last ? null : found
     },
+    count:
+      count &&
+      ((after, until) => {
+        const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
+        return from < to ? count(from, to) : 0
+      }),
   }
-  if (count === undefined) return schedule
-  schedule.count = (after, until) => {
-    const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
-    return from < to ? count(from, to) : 0
-  }
-  return schedule
 }
 
 /** The fixed interval of `every` and of cron's `@every`; null for rules that follow the calendar. */

@@ -1,7 +1,7 @@
 import { assertMembers, WakefulError } from '../../error.ts'
 import { durationOf, formatDuration } from '../durations/index.ts'
 import { JITTER_MS_MAX, type Misfire } from '../rules/index.ts'
-import { quote } from '../text/index.ts'
+import { assertWhole, quote } from '../text/index.ts'
 import { DST_DEFAULT, type DstPolicy } from '../zones/index.ts'
 
 /** What happens to missed instants, as input. */
@@ -25,16 +25,10 @@ export function readMisfire(input: unknown): Misfire | undefined {
     throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
-  if (!Number.isSafeInteger(max) || (max as number) < 1) {
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: null, value: quote(max) },
-      { field: 'misfire.all.max' },
-    )
-  }
+  const most = assertWhole('misfire.all.max', max, [1])
   const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : durationOf('misfire.all.within', within)
   if (withinMs < 1) throw new WakefulError('when.misfire_within', {}, { field: 'misfire.all.within' })
-  return { all: { max: max as number, withinMs } }
+  return { all: { max: most, withinMs } }
 }
 
 /** Parses what clock changes do to a rule. */

@@ -20,7 +20,7 @@ import {
 import { parseBound } from '../phrases/index.ts'
 import { parseRrule } from '../rrule/index.ts'
 import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
-import { quote } from '../text/index.ts'
+import { assertWhole, quote } from '../text/index.ts'
 import { localDay } from '../zones/index.ts'
 import { readDst, readJitter, readMisfire } from './options.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
@@ -132,24 +132,17 @@ function readBounds(
   object: WhenObject,
   context: Pick<WhenContext, 'now' | 'timezone'>,
 ): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start =
-    object.start === undefined
-      ? undefined
-      : inField('start', () => parseBound(object.start!, context, 'start'))
-  const end =
-    object.end === undefined ? undefined : inField('end', () => parseBound(object.end!, context, 'end'))
+  const read = (side: 'start' | 'end') => {
+    const moment = object[side]
+    return moment === undefined ? undefined : inField(side, () => parseBound(moment, context, side))
+  }
+  const [start, end] = [read('start'), read('end')]
   if (end !== undefined && end < (start ?? end)) {
     const params = { start: quote(object.start), end: quote(object.end) }
     throw new WakefulError('rule.end_before_start', params, { field: 'end' })
   }
   const { count } = object
-  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: null, value: quote(count) },
-      { field: 'count', code: 'invalid_rule' },
-    )
-  }
+  if (count !== undefined) assertWhole('count', count, [1], 'invalid_rule')
   return {
     ...(start !== undefined && { start }),
     ...(end !== undefined && { end }),
