@@ -2,7 +2,7 @@ import { WakefulError } from '../../error.ts'
 import { weekdayOf } from '../civil/index.ts'
 import { closest, quote, WEEKDAY_NAMES } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
-import type { Exclusion } from './exclusion.ts'
+import { type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
 /** Finds a calendar by its name; `names` are the known ones, for error messages. */
@@ -82,9 +82,19 @@ function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   throw new WakefulError('exclude.unknown_calendar', params, { field: 'exclude' })
 }
 
-/** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
-export function assertWorkingWeekday(off: DaysOff | null): void {
-  if (off === null || off.hasWorkingWeekday) return
+/**
+ * The exclusion of a new rule with its days off; null if the input names no days. Days off that leave no weekday are refused.
+ * A later edit of a calendar can lead there too; then the rule waits.
+ */
+export function resolveExclude(
+  input: unknown,
+  find: CalendarLookup | undefined,
+): { exclude: Exclusion; off: DaysOff } | null {
+  const named = readExclude(input)
+  if (named === undefined) return null
+  const exclude = withStoredWeekend(named, find)
+  const off = daysOffOf(exclude, find)
+  if (off.hasWorkingWeekday) return { exclude, off }
   throw new WakefulError('exclude.all_days', {}, { field: 'exclude' })
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../zones/index.ts'
-import { assertWorkingWeekday, type CalendarLookup, daysOffOf } from './days-off.ts'
+import { type CalendarLookup, daysOffOf, resolveExclude } from './days-off.ts'
 import { type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
@@ -123,8 +123,6 @@ describe('days off', () => {
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
-    expect(() =>
-      assertWorkingWeekday(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)),
-    ).toThrow(/All seven/)
+    expect(() => resolveExclude({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)).toThrow(/All seven/)
   })
 })

@@ -33,11 +33,8 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
 /** Parses a cron expression: `@every 5m`, a nickname, or 5 or 6 fields, with an optional `CRON_TZ=Zone` in front. */
 export function parseCron(text: string): CronText {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
-    throw new WakefulError(
-      'field.malformed',
-      { expected: "a short string such as '0 9 * * 1-5'" },
-      { code: 'invalid_rule' },
-    )
+    const expected = "a short string such as '0 9 * * 1-5'"
+    throw new WakefulError('field.malformed', { expected }, { code: 'invalid_rule' })
   }
   const words = text.trim().split(/\s+/)
   const prefix = /^(?:CRON_)?TZ=(.+)$/.exec(words[0] ?? '')

@@ -1,7 +1,6 @@
 import { DAY_S, dateOf, mod, weekdayOf } from '../civil/index.ts'
 import { counted, joinWithAnd, MONTH_NAMES, ORDINAL_NAMES, pad2, WEEKDAY_NAMES } from '../text/index.ts'
-import type { RruleDate } from './date-text.ts'
-import type { RruleParts, RruleWeekday } from './parts.ts'
+import type { RruleDate, RruleParts, RruleWeekday } from './parts.ts'
 import { parseRrule, type RruleText } from './text.ts'
 
 const NTH: Readonly<Record<number, string>> = {

@@ -1,12 +1,5 @@
 import { inField, WakefulError } from '../../error.ts'
-import {
-  assertWorkingWeekday,
-  type DaysOff,
-  daysOffOf,
-  expiredCalendarNotes,
-  readExclude,
-  withStoredWeekend,
-} from '../calendars/index.ts'
+import { type DaysOff, expiredCalendarNotes, resolveExclude } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { parseCron } from '../cron/index.ts'
 import { assertDurationText, DAY_MS, formatDuration, parseStep } from '../durations/index.ts'
@@ -51,8 +44,7 @@ export function resolveRecurring(
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
-  const input = readExclude(object.exclude)
-  const exclude = input && withStoredWeekend(input, context.calendars)
+  const { exclude, off } = resolveExclude(object.exclude, context.calendars) ?? { off: null }
   const rule = {
     kind,
     [kind]: object[kind],
@@ -68,8 +60,6 @@ export function resolveRecurring(
     throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) }, { field: 'dst' })
   }
   if (dst !== undefined) Object.assign(rule, { dst })
-  const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
-  assertWorkingWeekday(off)
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstOccurrence(rule, off, now)
