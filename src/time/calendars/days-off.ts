@@ -2,7 +2,7 @@ import { WakefulError } from '../../error.ts'
 import { weekdayOf } from '../civil/index.ts'
 import { closest, quote, WEEKDAY_NAMES } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
-import { type Exclusion, readExclude } from './exclusion.ts'
+import { type Exclusion, readExclude, SATURDAY_AND_SUNDAY } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
 /** Finds a calendar by its name; `names` are the known ones, for error messages. */
@@ -31,9 +31,6 @@ export const CALENDAR_DAYS_MAX = 20_000
 export const SEARCH_DAYS_MAX = 3653
 
 const NAMES_SUGGESTED_MAX = 20
-
-/** Saturday and Sunday. */
-const DEFAULT_WEEKEND: readonly number[] = [6, 7]
 
 /** Compiles an exclusion with these calendars. An unknown calendar is refused. */
 export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
@@ -117,7 +114,7 @@ export function weekendForWorkingDays(
 ): readonly number[] | null {
   if (weekend !== undefined) return weekend
   const calendarHasWeekend = calendars.some((name) => (find?.(name)?.weekend.length ?? 0) > 0)
-  return calendarHasWeekend ? null : DEFAULT_WEEKEND
+  return calendarHasWeekend ? null : SATURDAY_AND_SUNDAY
 }
 
 /**

@@ -36,9 +36,11 @@ export type ExcludeInput =
       offset?: number
     }
 
+/** The weekend of most countries, which applies if no other is named. */
+export const SATURDAY_AND_SUNDAY: readonly number[] = [6, 7]
+
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
-const SATURDAY_AND_SUNDAY = [6, 7]
 const MOVES = ['next', 'previous'] as const
 
 const FIELDS = {

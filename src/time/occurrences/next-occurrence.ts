@@ -148,18 +148,13 @@ function moveOffDaysOff(
   return null
 }
 
-/** Whether an instant of a rule that moves has a working day to move to. */
-export function hasWorkingDay(rule: RecurringRule, off: DaysOff, nominal: number): boolean {
-  return movedDayOf(rule, off, nominal) !== null
-}
-
 /** The last millisecond of the local day of an instant, in the rule's zone. */
 export function endOfDay({ timezone }: RecurringRule, at: number): number {
   return startOfDay(timezone, localDay(timezone, at) + 1, at) - 1
 }
 
 /** The working day on which an instant of a rule that moves fires; null if there is none. */
-function movedDayOf(rule: RecurringRule, off: DaysOff, nominal: number): number | null {
+export function movedDayOf(rule: RecurringRule, off: DaysOff, nominal: number): number | null {
   return movedDay(rule.exclude!, off, localDay(rule.timezone, nominal))
 }
 

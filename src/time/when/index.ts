@@ -1,5 +1,5 @@
-export type * from './options.ts'
 export * from './preview.ts'
+export type { DstInput, MisfireInput } from './recurring.ts'
 export * from './reschedule.ts'
 export * from './since.ts'
 export * from './when.ts'

@@ -29,8 +29,7 @@ import {
   parseInstant,
   zoneNote,
 } from '../zones/index.ts'
-import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
-import { resolveRecurring } from './recurring.ts'
+import { type DstInput, type MisfireInput, readMisfire, resolveRecurring } from './recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string

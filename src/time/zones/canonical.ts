@@ -31,8 +31,11 @@ export function assertTimezone(zone: string): string {
 /** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
 export function knownTimezone(zone: string): string {
   if (typeof zone !== 'string' || zone === '') {
-    const expected = "an IANA name such as 'Europe/Rome' or 'UTC'"
-    throw new WakefulError('field.malformed', { expected }, { code: 'invalid_timezone' })
+    throw new WakefulError(
+      'field.malformed',
+      { expected: "an IANA name such as 'Europe/Rome' or 'UTC'" },
+      { code: 'invalid_timezone' },
+    )
   }
   const cached = zones.get(zone)
   if (cached !== undefined) return cached
