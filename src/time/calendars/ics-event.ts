@@ -2,7 +2,6 @@ import { WakefulError } from '../../error.ts'
 import { DAY_S } from '../civil/index.ts'
 import { type RruleDate, readRruleDate } from '../rrule/index.ts'
 import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
-import { CALENDAR_DAYS_MAX } from './days-off.ts'
 
 /** A parsed line of an .ics file: NAME;PARAMETER=value:VALUE. */
 interface IcsLine {
@@ -33,6 +32,9 @@ export interface IcsEvent {
   /** RECURRENCE-ID: the day of a series that this event replaces. */
   replaces: number | null
 }
+
+/** The most days in a calendar: two hundred years of a hundred holidays. */
+export const CALENDAR_DAYS_MAX = 20_000
 
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
 const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i

@@ -4,8 +4,7 @@ import { DAY_MS } from '../durations/index.ts'
 import { compileRrule, parseRrule } from '../rrule/index.ts'
 import { counted, LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
-import { CALENDAR_DAYS_MAX } from './days-off.ts'
-import { type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
+import { CALENDAR_DAYS_MAX, type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
 
 /** The labels of days off by day since 1970-01-01, and notes about what was left out. */
 export interface IcsDays {

@@ -1,4 +1,3 @@
 export * from './days-off.ts'
 export * from './exclusion.ts'
-export * from './exclusion-description.ts'
 export * from './holiday-calendar.ts'

@@ -98,7 +98,7 @@ export function lastOnWorkingDay(
     const at = newestUpTo(schedule, first, end)
     const day = localDay(rule.timezone, at)
     if (!off.isOff(day)) return at
-    const open = off.previousWorkingDay(day)
+    const open = off.workingDay(day, -1)
     if (open === null) return null
     end = startOfDay(rule.timezone, open + 1, 0) - 1
   }
@@ -117,7 +117,7 @@ function skipDaysOff(rule: RecurringRule, schedule: Schedule, off: DaysOff, nomi
   for (let runs = 0; runs < RUNS_MAX && work() < WORK_MAX; runs++) {
     const day = localDay(timezone, at)
     if (!off.isOff(day)) break
-    const open = startOfDay(timezone, off.nextWorkingDay(day) ?? day + SEARCH_DAYS_MAX, at + 1)
+    const open = startOfDay(timezone, off.workingDay(day, 1) ?? day + SEARCH_DAYS_MAX, at + 1)
     const next = schedule.next(open - 1)
     if (next === null) return { at: newestUpTo(schedule, at, open), nominal }
     at = next

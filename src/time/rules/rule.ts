@@ -77,10 +77,9 @@ const RECURRENCE: Shape = {
   misfire: (value) => isPlainMisfire(value) || isAll(value),
   exclude: isExclusion,
 }
-const ON_WALL_CLOCK: Shape = {
-  ...RECURRENCE,
-  dst: objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') }),
-}
+/** Whether a value is what clock changes do to a rule. */
+export const isDstPolicy = objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') })
+const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDstPolicy }
 
 function recurring(kind: string, fields: Shape, optional: Shape): Check {
   return objectOf({ kind: oneOf(kind), ...fields, anchor: isInstant, timezone: isText }, optional)

@@ -12,7 +12,14 @@ import {
 } from '../occurrences/index.ts'
 import { parseBound } from '../phrases/index.ts'
 import { parseRrule } from '../rrule/index.ts'
-import { intervalOf, JITTER_MS_MAX, type Misfire, type RecurringRule, scheduleOf } from '../rules/index.ts'
+import {
+  intervalOf,
+  isDstPolicy,
+  JITTER_MS_MAX,
+  type Misfire,
+  type RecurringRule,
+  scheduleOf,
+} from '../rules/index.ts'
 import { assertWhole, quote } from '../text/index.ts'
 import { DST_DEFAULT, type DstPolicy, localDay } from '../zones/index.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
@@ -25,8 +32,6 @@ export type DstInput = Partial<DstPolicy>
 
 const ALL_MAX_DEFAULT = 1000
 const ALL_WITHIN_MS_DEFAULT = DAY_MS
-const GAPS: readonly unknown[] = ['shift', 'skip'] satisfies DstPolicy['gap'][]
-const OVERLAPS: readonly unknown[] = ['first', 'last', 'both'] satisfies DstPolicy['overlap'][]
 
 /** How many instants are compared with the jitter, and the search work for rare rules. */
 const SPACING_TICKS_MAX = 100
@@ -65,11 +70,11 @@ export function resolveRecurring(
     ...(jitterMs !== undefined && { jitterMs }),
     ...(misfire && { misfire }),
     ...(exclude && { exclude }),
+    ...(dst && { dst }),
   } as RecurringRule
   if (dst !== undefined && intervalOf(rule) !== null) {
     throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) }, { field: 'dst' })
   }
-  if (dst !== undefined) Object.assign(rule, { dst })
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstOccurrence(rule, off, now)
@@ -199,8 +204,8 @@ function readDst(input: unknown): DstPolicy | undefined {
   if (input === undefined) return undefined
   const fields = membersOf('dst', input, ['gap', 'overlap'])
   const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
-  if (fields !== null && GAPS.includes(gap) && OVERLAPS.includes(overlap))
-    return { gap, overlap } as DstPolicy
+  const policy = { gap, overlap }
+  if (fields !== null && isDstPolicy(policy)) return policy as DstPolicy
   const expected = "{ gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }"
   throw new WakefulError('field.malformed', { expected }, { field: 'dst' })
 }
