@@ -151,12 +151,14 @@ export function occurrenceAt(
   const at = withinCount(rule, next, tick)
   const { nominal } = next
   const paused = alarm.pausedAt !== null
+  // An instant that was set as one has no jitter, and no offset that new zone data could change.
+  const isInstant = rule.kind === 'once' && rule.wall === undefined
   return {
     ...BLANK_TIMER,
-    wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
+    wakeAt: paused ? null : isInstant ? at : wakeTime(rule, alarm.id, at),
     scheduledFor: at,
     nominal: nominal === at ? null : nominal,
-    zoneOffset: zoneOffsetOf(rule, nominal),
+    zoneOffset: isInstant ? null : zoneOffsetOf(rule, nominal),
     floor,
     tick,
     generation: alarm.generation,

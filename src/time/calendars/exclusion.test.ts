@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../zones/index.ts'
-import { assertWorkingWeekday, type CalendarLookup, daysOffOf } from './days-off.ts'
+import { type CalendarLookup, daysOffOf, resolveExclude } from './days-off.ts'
 import { type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
@@ -84,9 +84,9 @@ describe('days off', () => {
   })
 
   it('finds the next and previous working day', () => {
-    expect(off.nextWorkingDay(day('2026-12-25'))).toBe(day('2026-12-28'))
-    expect(off.nextWorkingDay(day('2026-12-28'))).toBe(day('2026-12-28'))
-    expect(off.previousWorkingDay(day('2026-12-27'))).toBe(day('2026-12-24'))
+    expect(off.workingDay(day('2026-12-25'), 1)).toBe(day('2026-12-28'))
+    expect(off.workingDay(day('2026-12-28'), 1)).toBe(day('2026-12-28'))
+    expect(off.workingDay(day('2026-12-27'), -1)).toBe(day('2026-12-24'))
   })
 
   it('counts the weekend of a calendar', () => {
@@ -101,9 +101,9 @@ describe('days off', () => {
       dates[new Date(at * 86_400_000).toISOString().slice(0, 10)] = ''
     }
     const long = daysOffOf({ calendars: ['x'] }, () => ({ name: 'x', version: 1, dates, weekend: [] }))
-    expect(long.nextWorkingDay(day('2026-01-01'))).toBeNull()
-    expect(long.nextWorkingDay(day('2031-01-01'))).toBe(day('2040-01-01'))
-    expect(long.previousWorkingDay(day('2039-01-01'))).toBeNull()
+    expect(long.workingDay(day('2026-01-01'), 1)).toBeNull()
+    expect(long.workingDay(day('2031-01-01'), 1)).toBe(day('2040-01-01'))
+    expect(long.workingDay(day('2039-01-01'), -1)).toBeNull()
   })
 
   it('refuses an unknown calendar, and lists the known ones', () => {
@@ -123,8 +123,6 @@ describe('days off', () => {
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
-    expect(() =>
-      assertWorkingWeekday(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)),
-    ).toThrow(/All seven/)
+    expect(() => resolveExclude({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)).toThrow(/All seven/)
   })
 })

@@ -1,5 +1,6 @@
 import { inField, unknownField, WakefulError } from '../../error.ts'
 import {
+  assertWhole,
   type Check,
   listOf,
   objectOf,
@@ -35,17 +36,18 @@ export type ExcludeInput =
       offset?: number
     }
 
+/** The weekend of most countries, which applies if no other is named. */
+export const SATURDAY_AND_SUNDAY: readonly number[] = [6, 7]
+
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
-const SATURDAY_AND_SUNDAY = [6, 7]
 const MOVES = ['next', 'previous'] as const
 
-const isOffset = wholeFrom(-OFFSET_MAX, OFFSET_MAX)
 const FIELDS = {
   calendars: listOf(isCalendarName, 1, CALENDARS_MAX),
   weekend: listOf(wholeFrom(1, 7), 1, 6),
   move: oneOf(...MOVES),
-  offset: isOffset,
+  offset: wholeFrom(-OFFSET_MAX, OFFSET_MAX),
 }
 const hasFields: Check = objectOf({}, FIELDS)
 
@@ -137,13 +139,10 @@ function readMove(move: unknown, offset: unknown): Pick<Exclusion, 'move' | 'off
     throw new WakefulError('field.not_one_of', { allowed: MOVES, value: quote(move) }, { field: 'move' })
   }
   if (offset === undefined) return move === undefined ? {} : { move }
-  if (!isOffset(offset)) {
-    const range = { min: -OFFSET_MAX, max: OFFSET_MAX, value: quote(offset) }
-    throw new WakefulError('field.not_whole_number', range, { field: 'offset' })
-  }
+  const days = assertWhole('offset', offset, [-OFFSET_MAX, OFFSET_MAX])
   if (move === undefined)
     throw new WakefulError('field.needs', { other: 'exclude.move' }, { field: 'offset' })
-  return { move, ...(offset !== 0 && { offset: offset as number }) }
+  return { move, ...(days !== 0 && { offset: days }) }
 }
 
 /** Merges the exclusion in a phrase with the option `exclude`; two different moves are rejected. */
@@ -172,12 +171,11 @@ function union<Item>(some: readonly Item[] = [], more: readonly Item[] = []): It
  * A stored exclusion as input. An exclusion with `move` and no weekend becomes one with an empty weekend; otherwise the
  * default weekend would be added.
  */
-export function toExcludeInput({ calendars, weekend = [], ...movement }: Exclusion): {
-  calendars?: string[]
-  weekend?: string[]
-  move?: 'next' | 'previous'
-  offset?: number
-} {
+export function toExcludeInput({
+  calendars,
+  weekend = [],
+  ...movement
+}: Exclusion): Omit<Exclusion, 'weekend'> & { weekend?: string[] } {
   const names = weekend.map((day) => WEEKDAY_NAMES[day - 1]!.slice(0, 3).toLowerCase())
   return {
     ...(calendars && { calendars }),

@@ -9,8 +9,8 @@ import {
   wholeFrom,
 } from '../text/index.ts'
 import { formatDay, parseDay } from '../zones/index.ts'
-import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
+import { CALENDAR_DAYS_MAX } from './ics-event.ts'
 
 /** A named set of days off: plain data, as it is stored. */
 export interface HolidayCalendar {
@@ -140,17 +140,13 @@ export function lastDate({ dates }: Pick<HolidayCalendar, 'dates'>): string | nu
   return last
 }
 
-const isShape = objectOf({
+/** Whether a value from a database is a valid calendar. */
+export const isHolidayCalendar = objectOf({
   name: isCalendarName,
   version: wholeFrom(0, Number.MAX_SAFE_INTEGER),
   dates: isDates,
   weekend: listOf(wholeFrom(1, 7), 0, 6),
-})
-
-/** Whether a value from a database is a valid calendar. */
-export function isHolidayCalendar(value: unknown): value is HolidayCalendar {
-  return isShape(value)
-}
+}) as (value: unknown) => value is HolidayCalendar
 
 function isDates(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false

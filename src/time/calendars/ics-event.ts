@@ -2,8 +2,15 @@ import { WakefulError } from '../../error.ts'
 import { DAY_S } from '../civil/index.ts'
 import { type RruleDate, readRruleDate } from '../rrule/index.ts'
 import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
-import { CALENDAR_DAYS_MAX } from './days-off.ts'
-import type { IcsLine } from './ics-lines.ts'
+
+/** A parsed line of an .ics file: NAME;PARAMETER=value:VALUE. */
+interface IcsLine {
+  name: string
+  parameters: ReadonlyMap<string, string>
+  value: string
+  /** The line number in the file, from 1; for a folded line, of its first part. */
+  number: number
+}
 
 /** An event of an .ics file, reduced to what matters for days off. Days are counted from 1970-01-01. */
 export interface IcsEvent {
@@ -26,11 +33,21 @@ export interface IcsEvent {
   replaces: number | null
 }
 
+/** The most days in a calendar: two hundred years of a hundred holidays. */
+export const CALENDAR_DAYS_MAX = 20_000
+
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
 const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
+/** The longest .ics text accepted. */
+const ICS_LENGTH_MAX = 2 * 1024 * 1024
+
+/** Parameters may have any character in quotes. */
+const LINE = /^([a-z0-9-]+)((?:;(?:"[^"]*"|[^:;"])*)*):(.*)$/is
+const PARAMETER = /;((?:"[^"]*"|[^;"=])*)=?((?:"[^"]*"|[^;"])*)/g
 
 /** Parses the events of an .ics file. */
-export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
+export function readIcsEvents(text: string): IcsEvent[] {
+  const lines = readIcsLines(text)
   const [first] = lines
   if (first?.name !== 'BEGIN' || first.value.trim().toUpperCase() !== 'VCALENDAR') {
     throw new WakefulError('ics.no_begin', { line: first?.number ?? 1 })
@@ -148,4 +165,31 @@ export function withLineNumber<Result>({ number }: Pick<IcsLine, 'number'>, read
 
 function unescaped(text: string): string {
   return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' || escaped === 'N' ? ' ' : escaped))
+}
+
+/** Parses an .ics text into lines, and unfolds them. */
+function readIcsLines(text: string): IcsLine[] {
+  if (typeof text !== 'string' || text.length > ICS_LENGTH_MAX) {
+    throw new WakefulError('ics.too_large', {})
+  }
+  const lines: { parts: string[]; number: number }[] = []
+  const physical = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+  for (const [index, line] of physical.entries()) {
+    const folded = line.startsWith(' ') || line.startsWith('\t')
+    if (folded && lines.length > 0) lines.at(-1)!.parts.push(line.slice(1))
+    else if (line.trim() !== '') lines.push({ parts: [line], number: index + 1 })
+  }
+  return lines.map(({ parts, number }) => readLine(parts.join(''), number))
+}
+
+function readLine(line: string, number: number): IcsLine {
+  const [, name, parameters, value] = LINE.exec(line) ?? []
+  if (name === undefined || parameters === undefined || value === undefined) {
+    throw new WakefulError('ics.not_a_line', { line: number, text: quote(line) })
+  }
+  const pairs = [...parameters.matchAll(PARAMETER)].map(([, key, text]): [string, string] => [
+    key!.trim().toUpperCase(),
+    text!.trim().replace(/^"(.*)"$/, '$1'),
+  ])
+  return { name: name.toUpperCase(), parameters: new Map(pairs), value, number }
 }

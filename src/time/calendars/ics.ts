@@ -4,9 +4,7 @@ import { DAY_MS } from '../durations/index.ts'
 import { compileRrule, parseRrule } from '../rrule/index.ts'
 import { counted, LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
-import { CALENDAR_DAYS_MAX } from './days-off.ts'
-import { type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
-import { readIcsLines } from './ics-lines.ts'
+import { CALENDAR_DAYS_MAX, type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
 
 /** The labels of days off by day since 1970-01-01, and notes about what was left out. */
 export interface IcsDays {
@@ -21,7 +19,7 @@ const RULES_MAX = 1000
 
 /** Parses the days off of an .ics file: its all-day events. Recurring ones are expanded for a hundred years. */
 export function readIcs(text: string, now: number): IcsDays {
-  const events = readIcsEvents(readIcsLines(text))
+  const events = readIcsEvents(text)
   const year = yearOf(Math.floor(now / DAY_MS))
   const range = { from: yearStart(year), to: yearStart(year + YEARS_EXPANDED) - 1 }
   const replaced = replacedDays(events)

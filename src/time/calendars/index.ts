@@ -1,19 +1,3 @@
 export * from './days-off.ts'
-export {
-  type ExcludeInput,
-  type Exclusion,
-  isExclusion,
-  mergeExclusions,
-  readExclude,
-  splitDayNames,
-  toExcludeInput,
-} from './exclusion.ts'
-export * from './exclusion-description.ts'
-export {
-  type CalendarInput,
-  type HolidayCalendar,
-  isCalendarName,
-  isHolidayCalendar,
-  lastDate,
-  readCalendar,
-} from './holiday-calendar.ts'
+export * from './exclusion.ts'
+export * from './holiday-calendar.ts'

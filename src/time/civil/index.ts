@@ -3,4 +3,3 @@
 export * from './blocks.ts'
 export * from './date.ts'
 export * from './sequence.ts'
-export * from './years.ts'

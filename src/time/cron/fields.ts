@@ -45,11 +45,8 @@ export function readFields(fields: string): CronFields {
       intervalTimes: every === null ? null : product(stride(0, every, HOURS_MAX), 3600, inHour),
     }
   } catch (cause) {
-    throw new WakefulError(
-      'cron.field',
-      { text: quote(fields), cause: cronerText(errorText(cause, REASON_LENGTH_MAX)) },
-      { field: 'cron', cause },
-    )
+    const params = { text: quote(fields), cause: cronerText(errorText(cause, REASON_LENGTH_MAX)) }
+    throw new WakefulError('cron.field', params, { field: 'cron', cause })
   }
 }
 
@@ -83,11 +80,8 @@ function findDays(pattern: CronPattern, year: number): number[] {
     if (!pattern.month[month]) continue
     const start = starts[month]!
     // croner's week begins on Sunday.
-    const isNamed = dayCheck(
-      pattern,
-      starts[month + 1]! - start,
-      (weekdayOf(yearStart(year) + start) + 1) % 7,
-    )
+    const firstWeekday = (weekdayOf(yearStart(year) + start) + 1) % 7
+    const isNamed = dayCheck(pattern, starts[month + 1]! - start, firstWeekday)
     for (let day = start; day < starts[month + 1]!; day++) if (isNamed(day - start + 1)) found.push(day)
   }
   return found

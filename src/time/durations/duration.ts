@@ -172,11 +172,8 @@ export function assertInstant(ms: number, input: unknown): number {
 /** The instant of a number of seconds since 1970. */
 export function instantOfUnix(unix: unknown): number {
   if (typeof unix !== 'number' || !Number.isFinite(unix)) {
-    throw new WakefulError(
-      'field.invalid',
-      { expected: 'a number of seconds', value: quote(unix) },
-      { field: 'unix', code: 'invalid_time' },
-    )
+    const params = { expected: 'a number of seconds', value: quote(unix) }
+    throw new WakefulError('field.invalid', params, { field: 'unix', code: 'invalid_time' })
   }
   if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
     throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) }, { field: 'unix' })

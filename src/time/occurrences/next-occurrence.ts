@@ -98,7 +98,7 @@ export function lastOnWorkingDay(
     const at = newestUpTo(schedule, first, end)
     const day = localDay(rule.timezone, at)
     if (!off.isOff(day)) return at
-    const open = off.previousWorkingDay(day)
+    const open = off.workingDay(day, -1)
     if (open === null) return null
     end = startOfDay(rule.timezone, open + 1, 0) - 1
   }
@@ -117,7 +117,7 @@ function skipDaysOff(rule: RecurringRule, schedule: Schedule, off: DaysOff, nomi
   for (let runs = 0; runs < RUNS_MAX && work() < WORK_MAX; runs++) {
     const day = localDay(timezone, at)
     if (!off.isOff(day)) break
-    const open = startOfDay(timezone, off.nextWorkingDay(day) ?? day + SEARCH_DAYS_MAX, at + 1)
+    const open = startOfDay(timezone, off.workingDay(day, 1) ?? day + SEARCH_DAYS_MAX, at + 1)
     const next = schedule.next(open - 1)
     if (next === null) return { at: newestUpTo(schedule, at, open), nominal }
     at = next
@@ -148,18 +148,13 @@ function moveOffDaysOff(
   return null
 }
 
-/** Whether an instant of a rule that moves has a working day to move to. */
-export function hasWorkingDay(rule: RecurringRule, off: DaysOff, nominal: number): boolean {
-  return movedDayOf(rule, off, nominal) !== null
-}
-
 /** The last millisecond of the local day of an instant, in the rule's zone. */
 export function endOfDay({ timezone }: RecurringRule, at: number): number {
   return startOfDay(timezone, localDay(timezone, at) + 1, at) - 1
 }
 
 /** The working day on which an instant of a rule that moves fires; null if there is none. */
-function movedDayOf(rule: RecurringRule, off: DaysOff, nominal: number): number | null {
+export function movedDayOf(rule: RecurringRule, off: DaysOff, nominal: number): number | null {
   return movedDay(rule.exclude!, off, localDay(rule.timezone, nominal))
 }
 

@@ -33,4 +33,9 @@ export class PhraseInput {
     const all = { ...params, text: quote(this.text) }
     return new WakefulError(...([reason, all] as unknown as ConstructorParameters<typeof WakefulError>))
   }
+
+  /** Refuses this phrase if the condition holds. */
+  refuseIf<R extends PhraseReason>(condition: unknown, reason: R, params: Omit<ParamsOf<R>, 'text'>): void {
+    if (condition) throw this.refusal(reason, params)
+  }
 }

@@ -132,9 +132,7 @@ function resolve(parsed: ParsedPhrase, phrase: PhraseInput): Temporal.PlainDateT
   }
   if (time !== undefined) return wall
   const passed = temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0
-  if (passed && date?.kind === 'day' && date.today) {
-    throw phrase.refusal('phrase.default_time_passed', {})
-  }
+  phrase.refuseIf(passed && date?.kind === 'day' && date.today, 'phrase.default_time_passed', {})
   notes.push(DEFAULT_TIME_NOTE)
   return wall
 }
@@ -162,9 +160,7 @@ function fromNow(
   const { text, localNow, notes } = phrase
   if (date !== undefined) throw twice('date', text)
   const elapses = Object.keys(amount).some((unit) => UNIT_MS[unit as Unit] !== undefined)
-  if (time !== undefined && elapses) {
-    throw phrase.refusal('phrase.time_and_hours', {})
-  }
+  phrase.refuseIf(time !== undefined && elapses, 'phrase.time_and_hours', {})
   const { years = 0, months = 0, weeks = 0, days = 0 } = amount
   try {
     const day = localNow.add({ years, months, weeks, days })

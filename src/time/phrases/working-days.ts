@@ -44,7 +44,7 @@ export function workingDayAhead({ ahead }: ParsedWorkingDays, phrase: PhraseInpu
   const today = phrase.localNow.toPlainDate()
   const from = parseDay(today.toString())
   let day = from
-  for (let left = ahead; left > 0 && day !== null; left--) day = off.nextWorkingDay(day + 1)
+  for (let left = ahead; left > 0 && day !== null; left--) day = off.workingDay(day + 1, 1)
   if (day !== null && from !== null) return today.add({ days: day - from })
   throw phrase.refusal('phrase.no_working_day', {})
 }

@@ -1,15 +1,10 @@
 import { DAY_S, dateOf, mod, weekdayOf } from '../civil/index.ts'
-import { counted, joinWithAnd, MONTH_NAMES, pad2, WEEKDAY_NAMES } from '../text/index.ts'
-import type { RruleDate } from './date-text.ts'
-import type { RruleParts, RruleWeekday } from './parts.ts'
+import { counted, joinWithAnd, MONTH_NAMES, ORDINAL_NAMES, pad2, WEEKDAY_NAMES } from '../text/index.ts'
+import type { RruleDate, RruleParts, RruleWeekday } from './parts.ts'
 import { parseRrule, type RruleText } from './text.ts'
 
 const NTH: Readonly<Record<number, string>> = {
-  1: 'first',
-  2: 'second',
-  3: 'third',
-  4: 'fourth',
-  5: 'fifth',
+  ...Object.fromEntries(ORDINAL_NAMES.map((name, index) => [index + 1, name])),
   [-1]: 'last',
   [-2]: 'second to last',
 }

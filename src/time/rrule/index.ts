@@ -1,4 +1,4 @@
-export { type RruleDate, readRruleDate } from './date-text.ts'
 export { describeRrule } from './description.ts'
+export { type RruleDate, readRruleDate } from './parts.ts'
 export { compileRrule } from './rrule.ts'
 export { parseRrule, RRULE_LENGTH_MAX } from './text.ts'

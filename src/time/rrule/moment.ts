@@ -1,6 +1,6 @@
 import { DAY_S, list, mod, type Sequence } from '../civil/index.ts'
 import { offsetPeriodAt, plainTime, skippedWallTimeAt } from '../zones/index.ts'
-import type { RruleDate } from './date-text.ts'
+import type { RruleDate } from './parts.ts'
 import type { RruleMoment, RruleText } from './text.ts'
 
 /** UNTIL on the wall clock: the last second it allows, and the seconds before that which it does not. */

@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { DAY_S, dayOf, YEAR_MIN } from '../civil/index.ts'
 import { quote } from '../text/index.ts'
-import { type RruleDate, readRruleDate } from './date-text.ts'
 
 /** How often an RRULE repeats. */
 export type RruleFreq = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'
@@ -9,6 +9,14 @@ export type RruleFreq = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' 
 export interface RruleWeekday {
   weekday: number
   nth: number
+}
+
+/** A date or time of iCalendar. */
+export interface RruleDate {
+  /** A day without a time, a time on some wall clock, or a time in UTC. */
+  kind: 'date' | 'local' | 'utc'
+  /** Seconds since 1970 on that clock; for a day, its midnight. */
+  second: number
 }
 
 /** The validated parts of one RRULE; lists are sorted, without duplicates. */
@@ -32,6 +40,7 @@ export interface RruleParts {
 
 const FREQS: readonly string[] = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY']
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
+const DATE = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/i
 const INTERVAL_MAX = 999_999_999
 const COUNT_MAX = 999_999_999_999
 
@@ -50,6 +59,12 @@ const LISTS: Readonly<Record<string, [field: ListField, min: number, max: number
 }
 const OTHER_PARTS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
 const PARTS = [...OTHER_PARTS, ...Object.keys(LISTS)]
+/** The parts that only some frequencies may have, by RFC 5545, section 3.3.10. */
+const FREQS_OF_PARTS: readonly [part: string, allowed: readonly string[]][] = [
+  ['BYWEEKNO', ['YEARLY']],
+  ['BYYEARDAY', ['YEARLY', 'HOURLY', 'MINUTELY', 'SECONDLY']],
+  ['BYMONTHDAY', FREQS.filter((freq) => freq !== 'WEEKLY')],
+]
 /** What has a line of its own. */
 const LINES = ['DTSTART', 'EXDATE', 'RDATE']
 
@@ -133,22 +148,16 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   throw new WakefulError('rrule.weekday', params)
 }
 
-/** Refuses parts that cannot be used together. RFC 5545, section 3.3.10, has the table. */
+/** Refuses parts that cannot be used together. */
 function checkCombination(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {
     throw new WakefulError('rrule.count_and_until', {})
   }
-  if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', ['YEARLY'], freq)
-  if (parts.byYearDay !== undefined && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq)) {
-    throw misplaced('BYYEARDAY', ['YEARLY', 'HOURLY', 'MINUTELY', 'SECONDLY'], freq)
+  for (const [part, allowed] of FREQS_OF_PARTS) {
+    if (parts[LISTS[part]![0]] === undefined || allowed.includes(freq)) continue
+    throw new WakefulError('rrule.freq_of_part', { part, freq, allowed })
   }
-  if (parts.byMonthDay !== undefined && freq === 'WEEKLY')
-    throw misplaced(
-      'BYMONTHDAY',
-      FREQS.filter((each) => each !== 'WEEKLY'),
-      freq,
-    )
   if (parts.byDay?.some(({ nth }) => nth !== 0)) {
     if (freq !== 'MONTHLY' && freq !== 'YEARLY')
       throw new WakefulError('rrule.freq_of_numbered_day', { freq })
@@ -163,6 +172,21 @@ function hasOtherBy(parts: RruleParts): boolean {
   return Object.keys(parts).some((name) => name.startsWith('by') && name !== 'bySetPos')
 }
 
-function misplaced(part: string, allowed: readonly string[], freq: string): WakefulError {
-  return new WakefulError('rrule.freq_of_part', { part, freq, allowed })
+/** Parses a date (20261224) or a time (20261224T180000, with a trailing Z for UTC). */
+export function readRruleDate(text: string, where: string): RruleDate {
+  const match = DATE.exec(text)
+  if (match === null) {
+    throw new WakefulError('rrule.date', { part: where, text: quote(text) })
+  }
+  const [year, month, dayOfMonth, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0))
+  const day = dayOf(year!, month!, dayOfMonth!)
+  if (day === null || hour! > 23 || minute! > 59 || second! > 60) {
+    throw new WakefulError('rrule.no_such_date', { part: where, text: quote(text) })
+  }
+  if (year! < YEAR_MIN) {
+    throw new WakefulError('rrule.date_out_of_range', { part: where, text: quote(text), min: YEAR_MIN })
+  }
+  const kind = match[4] === undefined ? 'date' : match[7] === undefined ? 'local' : 'utc'
+  // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.
+  return { kind, second: day * DAY_S + hour! * 3600 + minute! * 60 + Math.min(second!, 59) }
 }

@@ -1,9 +1,8 @@
 import { countIn, DAY_S, nthFrom, SEARCH_WORK_MAX, WALL_S_MAX } from '../civil/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
+import { periodBlocks, tickBlocks } from './blocks.ts'
 import { type RruleDates, untilOnWallClock } from './moment.ts'
 import type { RruleFreq, RruleParts } from './parts.ts'
-import { periodBlocks } from './periods.ts'
-import { tickBlocks } from './ticks.ts'
 
 /** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
 export interface RruleInstances {

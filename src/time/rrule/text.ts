@@ -1,8 +1,7 @@
 import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
 import { knownTimezone } from '../zones/index.ts'
-import { type RruleDate, readRruleDate } from './date-text.ts'
-import { type RruleParts, readRruleParts } from './parts.ts'
+import { type RruleDate, type RruleParts, readRruleDate, readRruleParts } from './parts.ts'
 
 /** A date or time of RDATE or EXDATE, with the zone of its line if it has one. */
 export type RruleMoment = RruleDate & { timezone?: string }
@@ -104,12 +103,8 @@ function readMoment(name: string, value: string, parameters: Parameters): RruleM
   const date = readRruleDate(period ? startOfPeriod(value) : value, name)
   const expected = date.kind === 'date' ? 'DATE' : 'DATE-TIME'
   if (type !== undefined && type !== expected && !(period && date.kind !== 'date')) {
-    throw new WakefulError('rrule.value_type', {
-      part: name,
-      type: quote(type),
-      value: quote(value),
-      expected,
-    })
+    const params = { part: name, type: quote(type), value: quote(value), expected }
+    throw new WakefulError('rrule.value_type', params)
   }
   const zone = parameters.get('TZID')
   if (zone === undefined) return date

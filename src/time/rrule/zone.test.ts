@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rruleInterval } from './interval.ts'
-import { compileRrule } from './rrule.ts'
+import { compileRrule, rruleInterval } from './rrule.ts'
 import { parseRrule } from './text.ts'
 
 const context = { timezone: 'Europe/Rome', anchor: Date.parse('2026-03-04T09:30:15Z') }

@@ -2,22 +2,13 @@ import { describeExclusion } from '../calendars/index.ts'
 import { parseCron } from '../cron/index.ts'
 import { formatDuration } from '../durations/index.ts'
 import { describeRrule } from '../rrule/index.ts'
-import { joinWithAnd, MONTH_NAMES, WEEKDAY_NAMES } from '../text/index.ts'
+import { joinWithAnd, MONTH_NAMES, WEEKDAY_NAMES, WEEKDAYS } from '../text/index.ts'
 import { formatLocal, formatTimeOfDay, zoned } from '../zones/index.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
 
 /** By the numbers of cron, where Sunday is 0 and 7. */
 const DAYS = ['Sunday', ...WEEKDAY_NAMES]
-const NICKNAMES: Record<string, string> = {
-  '@hourly': '0 * * * *',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@weekly': '0 0 * * 0',
-  '@monthly': '0 0 1 * *',
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-}
 
 /** Describes the rule in words, so that people can check that it is what they meant. */
 export function describe(rule: Rule): string {
@@ -49,8 +40,7 @@ function daysOffWords(rule: RecurringRule): string {
 function calendarWords(rule: RecurringRule): string {
   if (rule.kind === 'rrule') return describeRrule(rule.rrule)
   if (rule.kind === 'every') return monthWords(rule as CalendarEvery)
-  const { fields } = parseCron(rule.cron)
-  return cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${rule.cron}'`
+  return cronWords(parseCron(rule.cron).fields) ?? `at the times of cron '${rule.cron}'`
 }
 
 /** A step of months or years, with a note if shorter months lack the day. */
@@ -61,13 +51,10 @@ function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
   const unit = years ? 'year' : 'month'
   const pace = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
   const day = years ? `on ${MONTH_NAMES[at.month - 1]} ${at.day}` : `on day ${at.day}`
-  const shorter = at.day > (years ? daysAlways(at.month) : 28) ? ', or the last of the month,' : ''
+  // A yearly step is always in the same month, of which only February has years with fewer days.
+  const daysAlways = years && at.month !== 2 ? 31 : 28
+  const shorter = at.day > daysAlways ? ', or the last of the month,' : ''
   return `${pace} ${day}${shorter} at ${formatTimeOfDay(at)}`
-}
-
-/** The last day that this month has in every year: 28 in February. Else no limit, because the day is one of a real date. */
-function daysAlways(month: number): number {
-  return month === 2 ? 28 : 31
 }
 
 /** Describes the rule's own policy for clock changes; empty if it has none. */
@@ -81,14 +68,7 @@ export function describeDst(rule: RecurringRule): string {
 
 /** Words for the common shapes of cron; null for the rest, which are clearer as they are. */
 function cronWords(fields: string): string | null {
-  const [minute, hour, day, month, weekday, more] = fields.split(' ') as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string?,
-  ]
+  const [minute = '', hour = '', day = '', month, weekday = '', more] = fields.split(' ')
   if (more !== undefined || month !== '*')
     return fields === '0 0 1 1 *' ? 'every year on January 1 at 00:00' : null
   const time = timeWords(minute, hour)
@@ -129,18 +109,11 @@ function timeWords(minute: string, hour: string): string | null {
 }
 
 function weekdayWords(field: string): string | null {
-  const days = numbered(field)
+  const days = field.replace(/[a-z]{3}/gi, (name) => String(WEEKDAYS.get(name.toLowerCase()) ?? name))
   const [, first, last] = /^([0-7])-([0-7])$/.exec(days) ?? []
   if (first !== undefined) return `${DAYS[Number(first)]} to ${DAYS[Number(last)]}`
   if (!/^[0-7](?:,[0-7])*$/.test(days)) return null
   return `every ${joinWithAnd(days.split(',').map((each) => DAYS[Number(each)]!))}`
-}
-
-function numbered(field: string): string {
-  return field.replace(/[a-z]{3}/gi, (name) => {
-    const index = DAYS.findIndex((day) => day.slice(0, 3).toLowerCase() === name.toLowerCase())
-    return index === -1 ? name : String(index)
-  })
 }
 
 function bounds(rule: RecurringRule): string {

@@ -77,10 +77,9 @@ const RECURRENCE: Shape = {
   misfire: (value) => isPlainMisfire(value) || isAll(value),
   exclude: isExclusion,
 }
-const ON_WALL_CLOCK: Shape = {
-  ...RECURRENCE,
-  dst: objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') }),
-}
+/** Whether a value is what clock changes do to a rule. */
+export const isDstPolicy = objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') })
+const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDstPolicy }
 
 function recurring(kind: string, fields: Shape, optional: Shape): Check {
   return objectOf({ kind: oneOf(kind), ...fields, anchor: isInstant, timezone: isText }, optional)
@@ -129,8 +128,8 @@ function stepAgrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
 const known = new Map<string, RecurringRule>()
 const KNOWN_MAX = 2_000
 const MARK = '"anchor":'
-/** Up to 15 digits are exact as a number; longer ones are no instant. */
-const DIGITS_MAX = 15
+/** An anchor in plain decimal form. Up to 15 digits are exact as a number; longer ones are no instant. */
+const ANCHOR = /"anchor":(0|[1-9]\d{0,14})(?!\d)/
 
 /**
  * Parses a rule that was stored as JSON; null if it is no rule. Throws if the text is no JSON. This runs for every row
@@ -139,15 +138,16 @@ const DIGITS_MAX = 15
  * instant is computed.
  */
 export function parseRule(text: string): Rule | null {
-  const from = text.indexOf(MARK) + MARK.length
-  if (from < MARK.length) return checked(text)
-  const [anchor, to] = digitsAt(text, from)
-  const shape = text.slice(0, from) + text.slice(to)
+  const match = ANCHOR.exec(text)
+  if (match === null) return checked(text)
+  const [mark, digits] = match
+  const anchor = Number(digits)
+  const shape = text.slice(0, match.index + MARK.length) + text.slice(match.index + mark.length)
   const same = known.get(shape)
   if (same !== undefined && anchor <= INSTANT_MAX) return { ...same, anchor }
   const rule = checked(text)
   // Cached only if the anchor found is the rule's own: not one of two, and not part of another value.
-  const isOwn = text.lastIndexOf(MARK) + MARK.length === from
+  const isOwn = text.indexOf(MARK) === match.index && text.lastIndexOf(MARK) === match.index
   if (rule === null || rule.kind === 'once' || rule.anchor !== anchor || !isOwn) return rule
   if (known.size >= KNOWN_MAX) known.clear()
   known.set(shape, rule)
@@ -157,15 +157,4 @@ export function parseRule(text: string): Rule | null {
 function checked(text: string): Rule | null {
   const value: unknown = JSON.parse(text)
   return isRule(value) ? value : null
-}
-
-/** The whole number at this position, and where it ends; Infinity if it is not in plain decimal form. */
-function digitsAt(text: string, from: number): [value: number, to: number] {
-  let value = 0
-  let to = from
-  for (let code = text.charCodeAt(to); code >= 48 && code <= 57; code = text.charCodeAt(++to)) {
-    value = value * 10 + code - 48
-  }
-  const plain = to - from <= DIGITS_MAX && (value > 0 ? text[from] !== '0' : to - from === 1)
-  return [plain ? value : Number.POSITIVE_INFINITY, to]
 }

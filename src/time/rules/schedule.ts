@@ -1,4 +1,5 @@
 import { compileCron, parseCron } from '../cron/index.ts'
+import { DAY_MS } from '../durations/index.ts'
 import { compileRrule } from '../rrule/index.ts'
 import { Cache } from '../text/index.ts'
 import {
@@ -9,17 +10,14 @@ import {
   INSTANT_MIN,
   type Instants,
   instantsOfWallTimes,
+  offsetPeriodAt,
 } from '../zones/index.ts'
-import { compileMonths } from './every-months.ts'
-import type { RecurringRule, Rule } from './rule.ts'
+import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 
-/** The instants of a rule. They depend only on the rule, never on when an occurrence ran. */
-export interface Schedule {
-  /** The first instant strictly after another; null if there are no more. The rule's count is not applied. */
-  next(after: number): number | null
-  /** How many instants are in (after, until]; present if that needs no enumeration. */
-  count?(after: number, until: number): number
-}
+const YEAR_MAX = 9999
+
+/** The instants of a rule. They depend only on the rule, never on when an occurrence ran. The rule's count is not applied. */
+export type Schedule = Pick<Instants, 'next' | 'count'>
 
 /** Compiles a rule. The expensive part, a cron expression in a zone, is shared by all rules that use it. */
 export function scheduleOf(rule: Rule): Schedule {
@@ -27,19 +25,19 @@ export function scheduleOf(rule: Rule): Schedule {
   const { next, count } = instantsOf(rule)
   const first = rule.start ?? INSTANT_MIN
   const last = rule.end ?? INSTANT_MAX
-  const schedule: Schedule = {
+  return {
     next(after) {
       if (Number.isNaN(after) || after >= last) return null
       const found = next(Math.max(Math.floor(after), first - 1))
       return found === null || found > last ? null : found
     },
+    count:
+      count &&
+      ((after, until) => {
+        const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
+        return from < to ? count(from, to) : 0
+      }),
   }
-  if (count === undefined) return schedule
-  schedule.count = (after, until) => {
-    const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
-    return from < to ? count(from, to) : 0
-  }
-  return schedule
 }
 
 /** The fixed interval of `every` and of cron's `@every`; null for rules that follow the calendar. */
@@ -55,7 +53,7 @@ export function instantsOf(rule: RecurringRule): Instants {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return fixedInterval(firstStep(rule, everyMs), everyMs)
   if (rule.kind === 'cron') return cronInstants(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
-  if (rule.kind === 'every') return compileMonths(rule as Extract<typeof rule, { everyMonths: number }>)
+  if (rule.kind === 'every') return compileMonths(rule as CalendarEvery)
   return rruleInstants(rule)
 }
 
@@ -84,4 +82,53 @@ function cronInstants(cron: string, zone: string, policy: DstPolicy): Instants {
 
 function zoneKey(zone: string, { gap, overlap }: DstPolicy): string {
   return gap === 'shift' && overlap === 'first' ? zone : `${zone} ${gap} ${overlap}`
+}
+
+/**
+ * The instants of an `every` in months or years: the anchor's local date and time of day, plus multiples of the step.
+ * Each is counted from the anchor, not from the one before. From the 31st, it fires on the last day of shorter months and
+ * on the 31st of longer ones; from February 29, on February 28 of the years between.
+ *
+ * A start is itself the first instant, even if its wall time occurs twice; without one, the first is one step after the
+ * anchor.
+ */
+function compileMonths(rule: CalendarEvery): Instants {
+  const { anchor, everyMonths, timezone: zone } = rule
+  const wall = anchor + offsetPeriodAt(zone, anchor).offset
+  const first = new Date(wall)
+  const dayFirst = first.getUTCDate()
+  const monthFirst = first.getUTCFullYear() * 12 + first.getUTCMonth()
+  const time = wall - Math.floor(wall / DAY_MS) * DAY_MS
+
+  const stepAt = (index: number): number => {
+    const month = monthFirst + index * everyMonths
+    const [year, inYear] = [Math.floor(month / 12), month % 12]
+    const daysInMonth = new Date(Date.UTC(year, inYear + 1, 0)).getUTCDate()
+    return Date.UTC(year, inYear, Math.min(dayFirst, daysInMonth)) + time
+  }
+  /** The index, from 1, of the first step at or after this wall time. */
+  const indexFrom = (from: number): number => {
+    const date = new Date(from)
+    const months = date.getUTCFullYear() * 12 + date.getUTCMonth() - monthFirst
+    const index = Math.max(1, Math.floor(months / everyMonths))
+    return stepAt(index) >= from ? index : index + 1
+  }
+  const steps = instantsOfWallTimes(
+    {
+      next(after) {
+        const next = stepAt(indexFrom(after + 1))
+        return new Date(next).getUTCFullYear() > YEAR_MAX ? null : next
+      },
+      count: (from, to) => (to <= from ? 0 : indexFrom(to) - indexFrom(from)),
+    },
+    zone,
+    rule.dst ?? DST_DEFAULT,
+  )
+  const startAt = rule.start === undefined ? Number.NEGATIVE_INFINITY : anchor
+  return {
+    ...steps,
+    next: (after) => (after < startAt ? startAt : steps.next(Math.max(after, anchor))),
+    count: (after, until) =>
+      (after < startAt && startAt <= until ? 1 : 0) + steps.count!(Math.max(after, anchor), until),
+  }
 }

@@ -1,3 +1,6 @@
+import { type ErrorCode, WakefulError } from '../../errors/core.ts'
+import { quote } from './text.ts'
+
 /** Checks whether a value, such as one from a database, is valid. */
 export type Check = (value: unknown) => boolean
 
@@ -28,6 +31,18 @@ export function listOf(check: Check, lengthMin: number, lengthMax: number): Chec
 /** A check for whole numbers in this range. */
 export function wholeFrom(min: number, max: number): Check {
   return (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+}
+
+/** Refuses a field that is not a whole number in this range; no maximum means no limit. */
+export function assertWhole(
+  field: string,
+  value: unknown,
+  [min, max]: [min: number, max?: number],
+  code?: ErrorCode,
+): number {
+  if (wholeFrom(min, max ?? Number.MAX_SAFE_INTEGER)(value)) return value as number
+  const params = { min, max: max ?? null, value: quote(value) }
+  throw new WakefulError('field.not_whole_number', params, { field, code })
 }
 
 /** A check for one of these values. */

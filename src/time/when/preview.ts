@@ -44,11 +44,8 @@ const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 export function preview(when: When, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: COUNT_MAX, value: display(count) },
-      { field: 'count' },
-    )
+    const params = { min: 1, max: COUNT_MAX, value: display(count) }
+    throw new WakefulError('field.not_whole_number', params, { field: 'count' })
   }
   const resolved = resolveWhen(when, context)
   const { rule, notes, first } = resolved

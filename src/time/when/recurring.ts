@@ -1,29 +1,37 @@
-import { inField, WakefulError } from '../../error.ts'
-import {
-  assertWorkingWeekday,
-  type DaysOff,
-  daysOffOf,
-  expiredCalendarNotes,
-  readExclude,
-  withStoredWeekend,
-} from '../calendars/index.ts'
+import { assertMembers, inField, WakefulError } from '../../error.ts'
+import { type DaysOff, expiredCalendarNotes, resolveExclude } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { parseCron } from '../cron/index.ts'
-import { assertDurationText, DAY_MS, formatDuration, parseStep } from '../durations/index.ts'
+import { assertDurationText, DAY_MS, durationOf, formatDuration, parseStep } from '../durations/index.ts'
 import {
   countBetween,
   firstOccurrence,
-  hasWorkingDay,
   isOnDayOff,
+  movedDayOf,
   type NextOccurrence,
 } from '../occurrences/index.ts'
 import { parseBound } from '../phrases/index.ts'
 import { parseRrule } from '../rrule/index.ts'
-import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
-import { quote } from '../text/index.ts'
-import { localDay } from '../zones/index.ts'
-import { readDst, readJitter, readMisfire } from './options.ts'
+import {
+  intervalOf,
+  isDstPolicy,
+  JITTER_MS_MAX,
+  type Misfire,
+  type RecurringRule,
+  scheduleOf,
+} from '../rules/index.ts'
+import { assertWhole, quote } from '../text/index.ts'
+import { DST_DEFAULT, type DstPolicy, localDay } from '../zones/index.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
+
+/** What happens to missed instants, as input. */
+export type MisfireInput = 'once' | 'skip' | 'all' | { all: { max?: number; within?: string } }
+
+/** What clock changes do to a rule, as input; missing fields have their defaults. */
+export type DstInput = Partial<DstPolicy>
+
+const ALL_MAX_DEFAULT = 1000
+const ALL_WITHIN_MS_DEFAULT = DAY_MS
 
 /** How many instants are compared with the jitter, and the search work for rare rules. */
 const SPACING_TICKS_MAX = 100
@@ -51,8 +59,7 @@ export function resolveRecurring(
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
-  const input = readExclude(object.exclude)
-  const exclude = input && withStoredWeekend(input, context.calendars)
+  const { exclude, off } = resolveExclude(object.exclude, context.calendars) ?? { off: null }
   const rule = {
     kind,
     [kind]: object[kind],
@@ -63,19 +70,19 @@ export function resolveRecurring(
     ...(jitterMs !== undefined && { jitterMs }),
     ...(misfire && { misfire }),
     ...(exclude && { exclude }),
+    ...(dst && { dst }),
   } as RecurringRule
   if (dst !== undefined && intervalOf(rule) !== null) {
     throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) }, { field: 'dst' })
   }
-  if (dst !== undefined) Object.assign(rule, { dst })
-  const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
-  assertWorkingWeekday(off)
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstOccurrence(rule, off, now)
   if (first === null) throw neverFiresError(rule, now)
   const isOff =
-    exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !hasWorkingDay(rule, off!, first.nominal)
+    exclude?.move === undefined
+      ? onDaysOffOnly(rule, off, first)
+      : movedDayOf(rule, off!, first.nominal) === null
   if (exclude !== undefined && isOff) {
     throw new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) }, { field: 'exclude' })
   }
@@ -132,24 +139,17 @@ function readBounds(
   object: WhenObject,
   context: Pick<WhenContext, 'now' | 'timezone'>,
 ): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start =
-    object.start === undefined
-      ? undefined
-      : inField('start', () => parseBound(object.start!, context, 'start'))
-  const end =
-    object.end === undefined ? undefined : inField('end', () => parseBound(object.end!, context, 'end'))
+  const read = (side: 'start' | 'end') => {
+    const moment = object[side]
+    return moment === undefined ? undefined : inField(side, () => parseBound(moment, context, side))
+  }
+  const [start, end] = [read('start'), read('end')]
   if (end !== undefined && end < (start ?? end)) {
     const params = { start: quote(object.start), end: quote(object.end) }
     throw new WakefulError('rule.end_before_start', params, { field: 'end' })
   }
   const { count } = object
-  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
-    throw new WakefulError(
-      'field.not_whole_number',
-      { min: 1, max: null, value: quote(count) },
-      { field: 'count', code: 'invalid_rule' },
-    )
-  }
+  if (count !== undefined) assertWhole('count', count, [1], 'invalid_rule')
   return {
     ...(start !== undefined && { start }),
     ...(end !== undefined && { end }),
@@ -181,4 +181,51 @@ function neverFiresError(rule: RecurringRule, now: number): WakefulError {
 export function textOf(rule: RecurringRule): string {
   if (rule.kind === 'cron') return rule.cron
   return rule.kind === 'every' ? rule.every : rule.rrule
+}
+
+/** Parses a misfire policy. */
+export function readMisfire(input: unknown): Misfire | undefined {
+  if (input === undefined || input === 'once' || input === 'skip') return input
+  const all = input === 'all' ? {} : membersOf('misfire', input, ['all'])?.all
+  const bounds = membersOf('misfire.all', all, ['max', 'within'])
+  if (bounds === null) {
+    const expected = "'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }"
+    throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
+  }
+  const { max = ALL_MAX_DEFAULT, within } = bounds
+  const most = assertWhole('misfire.all.max', max, [1])
+  const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : durationOf('misfire.all.within', within)
+  if (withinMs < 1) throw new WakefulError('when.misfire_within', {}, { field: 'misfire.all.within' })
+  return { all: { max: most, withinMs } }
+}
+
+/** Parses what clock changes do to a rule. */
+function readDst(input: unknown): DstPolicy | undefined {
+  if (input === undefined) return undefined
+  const fields = membersOf('dst', input, ['gap', 'overlap'])
+  const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
+  const policy = { gap, overlap }
+  if (fields !== null && isDstPolicy(policy)) return policy as DstPolicy
+  const expected = "{ gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }"
+  throw new WakefulError('field.malformed', { expected }, { field: 'dst' })
+}
+
+/** Parses a jitter to milliseconds; zero is the same as none. */
+function readJitter(input: unknown): number | undefined {
+  if (input === undefined) return undefined
+  const ms = durationOf('jitter', input)
+  if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
+  const expected = `at most ${formatDuration(JITTER_MS_MAX)}`
+  throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'jitter' })
+}
+
+/** The members of an object, which may have no others; null for what is no object. */
+function membersOf<Name extends string>(
+  field: string,
+  input: unknown,
+  names: readonly Name[],
+): Partial<Record<Name, unknown>> | null {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
+  assertMembers(field, input, names)
+  return input
 }

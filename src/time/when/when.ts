@@ -1,14 +1,12 @@
 import { inField, unknownField, WakefulError } from '../../error.ts'
 import {
-  assertWorkingWeekday,
   type CalendarLookup,
-  daysOffOf,
   type ExcludeInput,
   expiredCalendarNotes,
   movedDay,
   movedNote,
   readExclude,
-  withStoredWeekend,
+  resolveExclude,
 } from '../calendars/index.ts'
 import {
   assertInstant,
@@ -31,8 +29,7 @@ import {
   parseInstant,
   zoneNote,
 } from '../zones/index.ts'
-import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
-import { resolveRecurring } from './recurring.ts'
+import { type DstInput, type MisfireInput, readMisfire, resolveRecurring } from './recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
@@ -142,13 +139,10 @@ function resolveInput(when: When, context: WhenContext): Resolved {
 function resolveText(field: 'when' | 'at', text: string, beside: WhenObject, context: WhenContext): Resolved {
   const read = { ...context, exclude: readExclude(beside.exclude) }
   const phrase = inField(field, () => parseRecurring(text, read))
-  if (phrase === null)
-    return resolveOnce(
-      inField(field, () => parseTime(text, read)),
-      'at',
-      beside,
-      context,
-    )
+  if (phrase === null) {
+    const time = inField(field, () => parseTime(text, read))
+    return resolveOnce(time, 'at', beside, context)
+  }
   const { canonical, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
@@ -199,11 +193,9 @@ function resolveOnce(
  * is a plain instant, which later edits of a calendar do not change.
  */
 function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: WhenContext): ResolvedPhrase {
-  const named = readExclude(input)
-  if (named === undefined) return { at, notes: [] }
-  const exclude = withStoredWeekend(named, calendars)
-  const off = daysOffOf(exclude, calendars)
-  assertWorkingWeekday(off)
+  const resolved = resolveExclude(input, calendars)
+  if (resolved === null) return { at, notes: [] }
+  const { exclude, off } = resolved
   const notes = expiredCalendarNotes(exclude, calendars, timezone, at)
   const day = localDay(timezone, at)
   const reason = off.reason(day)

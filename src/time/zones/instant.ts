@@ -65,13 +65,7 @@ export function parseIso(text: string): IsoTime | null {
   const trimmed = text.trim()
   const match = EXTENDED.exec(trimmed) ?? BASIC.exec(trimmed)
   if (match === null) return null
-  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = match.slice(1, 6).map(Number)
   const leap = match[6] === '60'
   const second = leap ? 59 : Number(match[6] ?? 0)
   try {
@@ -102,10 +96,8 @@ function withOffset(
   if (zone === undefined) return offsetMs === undefined ? { wallTimeMs } : { wallTimeMs, offsetMs }
   const timezone = assertTimezone(zone)
   if (offsetMs === undefined) {
-    return {
-      wallTimeMs,
-      offsetMs: wallTimeMs - plainTime(wallTimeMs).toZonedDateTime(timezone).epochMilliseconds,
-    }
+    const { epochMilliseconds } = plainTime(wallTimeMs).toZonedDateTime(timezone)
+    return { wallTimeMs, offsetMs: wallTimeMs - epochMilliseconds }
   }
   const there = zoned(timezone, wallTimeMs - offsetMs)
   const agrees = /^z$/i.test(offset!) || there.offsetNanoseconds / 1e6 === offsetMs

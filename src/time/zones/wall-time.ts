@@ -85,7 +85,7 @@ export interface ResolvedWallTime {
   at: number
   /** The wall time itself, as the epoch milliseconds it would be in UTC. */
   wall: number
-  note?: string
+  note: string | undefined
 }
 
 /**
@@ -98,23 +98,16 @@ export function resolveWallTime(
   input: unknown,
   now?: number,
 ): ResolvedWallTime {
-  const at = assertInstant(
-    wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
-    input,
-  )
-  const wallTimeMs = wall.toZonedDateTime('UTC').epochMilliseconds
-  if (now !== undefined && at < now) {
-    const second = wall.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds
-    if (second >= now)
-      return {
-        at: second,
-        wall: wallTimeMs,
-        note: overlapNote(wall, zone, second - at, 'this is the second, the first has passed'),
-      }
+  const placed = { wall: wall.toZonedDateTime('UTC').epochMilliseconds }
+  const instant = (disambiguation: 'compatible' | 'later') =>
+    wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds
+  const at = assertInstant(instant('compatible'), input)
+  if (now === undefined || at >= now || instant('later') < now) {
+    return { ...placed, at, note: clockChangeNote(at, zone, wall) }
   }
-  const note = clockChangeNote(at, zone, wall)
-  const placed = { at, wall: wallTimeMs }
-  return note === undefined ? placed : { ...placed, note }
+  const second = instant('later')
+  const note = overlapNote(wall, zone, second - at, 'this is the second, the first has passed')
+  return { ...placed, at: second, note }
 }
 
 /** Describes what a clock change did to a wall time that was resolved to this instant, if anything. */

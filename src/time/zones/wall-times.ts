@@ -25,13 +25,16 @@ export type NextWallTime = (wall: number) => number | null
 /** The wall times of a rule. `count` is how many are in [from, to), present if that needs no enumeration. */
 export interface WallTimes {
   next: NextWallTime
-  count?(from: number, to: number): number
+  count?: CountBetween | undefined
 }
+
+/** Counts instants or wall times between two others. */
+export type CountBetween = (low: number, high: number) => number
 
 /** The instants of a rule. `count` is how many are in (after, until], present if that needs no enumeration. */
 export interface Instants {
   next: NextInstant
-  count?(after: number, until: number): number
+  count?: CountBetween | undefined
   /** For rules on the wall clock: the wall times as written, before clock changes. */
   nextWallTime?: NextWallTime
   /** The rule keeps its real spacing through clock changes, whatever its wall times. */
@@ -43,7 +46,7 @@ export function fixedInterval(
   first: number,
   every: number,
   last = Number.POSITIVE_INFINITY,
-): Required<Pick<Instants, 'next' | 'count'>> {
+): { next: NextInstant; count: CountBetween } {
   const countUntil = (at: number) => (at < first ? 0 : Math.floor((Math.min(at, last) - first) / every) + 1)
   return {
     next(after) {
@@ -55,27 +58,24 @@ export function fixedInterval(
 }
 
 /** Wall times from a search that works in seconds: `firstFrom` finds the first at or after one, `count` counts [from, to). */
-export function wallTimesOf(
-  firstFrom: (second: number) => number | null,
-  count?: (from: number, to: number) => number,
-): WallTimes {
-  const next: NextWallTime = (wall) => {
-    const found = firstFrom(Math.floor(wall / 1000) + 1)
-    return found === null ? null : found * 1000
+export function wallTimesOf(firstFrom: (second: number) => number | null, count?: CountBetween): WallTimes {
+  return {
+    next(wall) {
+      const found = firstFrom(Math.floor(wall / 1000) + 1)
+      return found === null ? null : found * 1000
+    },
+    count: count && ((low, high) => count(Math.ceil(low / 1000), Math.ceil(high / 1000))),
   }
-  if (count === undefined) return { next }
-  return { next, count: (low, high) => count(Math.ceil(low / 1000), Math.ceil(high / 1000)) }
 }
 
 /** The instants of wall times in a zone, under a policy for clock changes. */
 export function instantsOfWallTimes(wallTimes: WallTimes, zone: string, policy: DstPolicy): Instants {
   const next: NextInstant = (after) => nextDue(wallTimes.next, zone, policy, after)
   const { count, next: nextWallTime } = wallTimes
-  if (count === undefined) return { next, nextWallTime }
   return {
     next,
     nextWallTime,
-    count: (after, until) => countDue(next, count, zone, policy, after, until),
+    count: count && ((after, until) => countDue(next, count, zone, policy, after, until)),
   }
 }
 
@@ -138,7 +138,7 @@ function shiftedUntil({ start, offset, offsetBefore }: OffsetPeriod): number {
  */
 function countDue(
   next: NextInstant,
-  countWallTimes: (from: number, to: number) => number,
+  countWallTimes: CountBetween,
   zone: string,
   policy: DstPolicy,
   after: number,

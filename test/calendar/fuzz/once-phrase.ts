@@ -90,8 +90,8 @@ export const oncePhrase: Subject<string, Parsed> = {
       return
     }
     assertDay(text, at, notes, context)
-    // Without a year or a word for today, the soonest future one is meant.
-    if (!/\d{4}|today|tonight/i.test(text) && at < context.now)
+    // Without a year or a word for today ('in 0 days' is one too), the soonest future one is meant.
+    if (!/\d{4}|today|tonight|\b(?:0|zero) ?[dwmy]/i.test(text) && at < context.now)
       throw new Bogus(`${at} is before ${context.now}`)
   },
 }

@@ -27,18 +27,14 @@ export function readExcept(words: string[], phrase: PhraseInput): Clause | null 
   const calendars = new Set<string>()
   const used = readList(words.slice(lead), (rest) => {
     const days = readWeekdays(rest)
-    if (days?.parts.workingDays) {
-      throw phrase.refusal('phrase.except_working_days', {})
-    }
+    phrase.refuseIf(days?.parts.workingDays, 'phrase.except_working_days', {})
     for (const day of days?.parts.weekdays ?? []) weekdays.add(day)
     if (days !== null) return days.used
     if (!isNameInPhrase(rest[0])) return 0
     calendars.add(rest[0]!)
     return 1
   })
-  if (used === 0) {
-    throw phrase.refusal('phrase.except_nothing', {})
-  }
+  phrase.refuseIf(used === 0, 'phrase.except_nothing', {})
   return {
     parts: {
       ...(weekdays.size > 0 && { except: [...weekdays].sort((a, b) => a - b) }),
@@ -95,12 +91,8 @@ export function resolveNthWorkingDay(parsed: ParsedRecurrence, phrase: PhraseInp
     throw phrase.refusal('phrase.combined_days', { day: 'working day' })
   }
   const isLast = nth === -1
-  if (!isLast && (nth < 1 || nth > NTH_MAX)) {
-    throw phrase.refusal('phrase.too_few_working_days', { nth, max: NTH_MAX })
-  }
-  if ((parsed.clocks?.length ?? 0) > 1) {
-    throw phrase.refusal('phrase.one_time_of_day', { day: 'working day' })
-  }
+  phrase.refuseIf(!isLast && (nth < 1 || nth > NTH_MAX), 'phrase.too_few_working_days', { nth, max: NTH_MAX })
+  phrase.refuseIf((parsed.clocks?.length ?? 0) > 1, 'phrase.one_time_of_day', { day: 'working day' })
   if (quarter) parsed.months = isLast ? [3, 6, 9, 12] : [1, 4, 7, 10]
   else if (frequency !== undefined && 'unit' in frequency && frequency.unit === 'year') {
     parsed.months ??= [isLast ? 12 : 1]

@@ -30,6 +30,7 @@ export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayP
     [`${part}s`, part],
   ]),
 )
+const EACH = new Set(['a', 'an', 'per', 'every', 'each'])
 const INTERVAL_MAX = 1000
 
 /** Parses a frequency at the start of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
@@ -39,8 +40,9 @@ export function readFrequency(words: string[], phrase: PhraseInput): Clause | nu
   if (forms !== undefined) throw new WakefulError('phrase.ambiguous', { word: first, forms })
   const adverb = ADVERBS.get(first)
   if (adverb !== undefined) return { parts: adverb, used: 1 }
-  if (isTimesPer(words)) throw timesPerError(words)
-  if (first === 'once' && isEach(second)) {
+  const often = timesPer(words)
+  if (often !== null) throw new WakefulError('phrase.times_missing', { word: quote(often) })
+  if (first === 'once' && EACH.has(second)) {
     const unit = UNITS.get(third)
     return unit === undefined ? null : everyAmount({ [unit]: 1 }, 3, phrase)
   }
@@ -120,20 +122,10 @@ function everyAmount(amount: Amount, used: number, phrase: PhraseInput): Clause 
   return { parts: { frequency: { unit: unit.slice(0, -1) as CalendarUnit, interval } }, used }
 }
 
-function isEach(word: string | undefined): boolean {
-  return word === 'a' || word === 'an' || word === 'per' || word === 'every' || word === 'each'
-}
-
-/** Whether the words are 'twice a day', '3 times per week', which say how often but not when. */
-function isTimesPer(words: string[]): boolean {
+/** 'twice a day' or '3 times per week' at the start of these words, which say how often but not when. */
+function timesPer(words: string[]): string | null {
   const times = words[1] === 'times' ? 2 : words[0] === 'twice' || words[0] === 'thrice' ? 1 : 0
-  if (times === 0) return false
-  const per = words[times] ?? ''
-  return ADVERBS.has(per) || (isEach(per) && UNITS.has(words[times + 1] ?? ''))
-}
-
-function timesPerError(words: string[]): Error {
-  const times = words[1] === 'times' ? 2 : 1
-  const clause = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
-  return new WakefulError('phrase.times_missing', { word: quote(clause) })
+  const [per = '', unit = ''] = words.slice(times)
+  if (times === 0 || !(ADVERBS.has(per) || (EACH.has(per) && UNITS.has(unit)))) return null
+  return words.slice(0, times + (EACH.has(per) ? 2 : 1)).join(' ')
 }

@@ -118,9 +118,7 @@ export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, phrase:
   for (const [part, value] of Object.entries(clause)) {
     const name = part as keyof ParsedRecurrence
     if (value === undefined) continue
-    if (whole[name] !== undefined) {
-      throw phrase.refusal('phrase.part_twice', { part: PARTS[name] })
-    }
+    phrase.refuseIf(whole[name] !== undefined, 'phrase.part_twice', { part: PARTS[name] })
     Object.assign(whole, { [name]: value })
   }
 }

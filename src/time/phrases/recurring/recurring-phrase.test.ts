@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { parseRecurring, type RecurringPhraseWhen } from './recurring-phrase.ts'
+import { parseRecurring } from './recurring-phrase.ts'
 
 /** Wednesday, 10:30:15 in Rome. */
 const now = Date.parse('2026-03-04T09:30:15.123Z')
 const rome = { now, timezone: 'Europe/Rome' }
 
-function read(text: string, context = rome): RecurringPhraseWhen & { canonical: string } {
+function read(text: string, context = rome) {
   const { notes: _notes, ...phrase } = parseRecurring(text, context)!
   return phrase
 }

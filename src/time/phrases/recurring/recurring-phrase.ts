@@ -24,17 +24,14 @@ import { resolveRecurrence } from './resolve.ts'
 import { type RuleText, ruleOf } from './rule.ts'
 import { readClocks, readWindow } from './times.ts'
 
-/** The parts of a when that a recurring phrase can have. Bounds are ISO wall times of the zone. */
-export type RecurringPhraseWhen = RuleText & {
+/** A parsed recurring phrase: a when, its canonical form, and notes about what it left open. */
+export type RecurringPhrase = RuleText & {
+  /** Bounds are ISO wall times of the zone. */
   start?: string
   end?: string
   count?: number
   /** The exclusions of the phrase and of the options beside it, merged. */
   exclude?: ReturnType<typeof toExcludeInput>
-}
-
-/** A parsed recurring phrase: a when, its canonical form, and notes about what it left open. */
-export type RecurringPhrase = RecurringPhraseWhen & {
   /** The phrase in canonical form; parsed again, it gives the same when. */
   canonical: string
   notes: string[]

@@ -42,17 +42,13 @@ export function resolveRecurrence(read: ParsedRecurrence, phrase: PhraseInput): 
   if (frequency !== undefined && 'everyMs' in frequency) {
     return { ...parsed, ...resolveInterval(parsed, phrase), frequency, times: [], ...bounds }
   }
-  if (parsed.window !== undefined || parsed.minutePast !== undefined) {
-    throw phrase.refusal('phrase.span_without_step', {})
-  }
+  phrase.refuseIf(parsed.window ?? parsed.minutePast !== undefined, 'phrase.span_without_step', {})
   const days = resolveDays(parsed, bounds.start, phrase)
-  if (clocks === undefined && dayPart !== undefined) {
-    throw phrase.refusal('phrase.day_part_without_time', { part: dayPart })
+  if (clocks === undefined) {
+    if (dayPart !== undefined) throw phrase.refusal('phrase.day_part_without_time', { part: dayPart })
+    if (count?.hasFor === false) throw phrase.refusal('phrase.times_per_day', { count: count.times })
+    phrase.notes.push(DEFAULT_TIME_NOTE)
   }
-  if (clocks === undefined && count?.hasFor === false) {
-    throw phrase.refusal('phrase.times_per_day', { count: count.times })
-  }
-  if (clocks === undefined) phrase.notes.push(DEFAULT_TIME_NOTE)
   const times = clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks, dayPart, phrase)
   if (!isDaily(days.frequency) && times.some(({ midnight }) => midnight)) {
     phrase.notes.push('midnight is read as 00:00, the start of that day')
@@ -88,15 +84,10 @@ function boundsOf({ start, end, count }: ParsedRecurrence, phrase: PhraseInput) 
 }
 
 function resolveInterval(parsed: ParsedRecurrence, phrase: PhraseInput) {
-  if (parsed.clocks !== undefined) {
-    throw phrase.refusal('phrase.hours_with_time', { word: parsed.clocks[0]!.word })
-  }
-  if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
-    throw phrase.refusal('phrase.hours_in_months', {})
-  }
-  if (parsed.dayPart !== undefined) {
-    throw phrase.refusal('phrase.day_part_in_hours', { part: parsed.dayPart })
-  }
+  const { clocks, nths, monthDays, months, dayPart } = parsed
+  if (clocks !== undefined) throw phrase.refusal('phrase.hours_with_time', { word: clocks[0]!.word })
+  phrase.refuseIf(nths ?? monthDays ?? months, 'phrase.hours_in_months', {})
+  if (dayPart !== undefined) throw phrase.refusal('phrase.day_part_in_hours', { part: dayPart })
   const weekdays = weekdaysOf(parsed, phrase)
   return { weekdays, window: parsed.window && hoursOf(parsed.window, phrase) }
 }
@@ -105,9 +96,8 @@ function resolveInterval(parsed: ParsedRecurrence, phrase: PhraseInput) {
 function resolveDays(parsed: ParsedRecurrence, start: string | undefined, phrase: PhraseInput): CalendarDays {
   const { nths, monthDays, months } = parsed
   const weekdays = weekdaysOf(parsed, phrase)
-  if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
-    throw phrase.refusal('phrase.weekdays_and_month_days', {})
-  }
+  const named = [weekdays, nths, monthDays].filter((days) => days !== undefined)
+  phrase.refuseIf(named.length > 1, 'phrase.weekdays_and_month_days', {})
   const frequency = calendarFrequency(parsed, weekdays, phrase)
   const days: ParsedDays = { weekdays, nths, monthDays, months }
   assertFits(frequency, days, phrase)
@@ -119,9 +109,7 @@ function resolveDays(parsed: ParsedRecurrence, start: string | undefined, phrase
 /** The named weekdays without the excepted ones. */
 function weekdaysOf({ weekdays, except, frequency }: ParsedRecurrence, phrase: PhraseInput) {
   if (except === undefined) return weekdays
-  if (weekdays === undefined && !isDaily(frequency)) {
-    throw phrase.refusal('phrase.except_without_days', {})
-  }
+  phrase.refuseIf(weekdays === undefined && !isDaily(frequency), 'phrase.except_without_days', {})
   const left = (weekdays ?? EVERY_DAY).filter((day) => !except.includes(day))
   if (left.length === 0) throw phrase.refusal('phrase.except_all', {})
   return left
@@ -168,18 +156,13 @@ function calendarFrequency(
 function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, phrase: PhraseInput): void {
   const { weekdays, nths, monthDays, months } = days
   const placed = nths !== undefined || monthDays !== undefined
-  if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
-    throw phrase.refusal('phrase.days_without_choice', {})
-  }
-  if (unit === 'week' && placed) {
-    throw phrase.refusal('phrase.month_days_in_weeks', {})
-  }
+  const isChosen = placed || (weekdays !== undefined && interval > 1)
+  phrase.refuseIf(unit === 'day' && isChosen, 'phrase.days_without_choice', {})
+  phrase.refuseIf(unit === 'week' && placed, 'phrase.month_days_in_weeks', {})
   if ((unit === 'month' || unit === 'year') && weekdays !== undefined) {
     throw phrase.refusal('phrase.which_weekday', { day: WEEKDAY_NAMES[weekdays[0]! - 1]!, unit })
   }
-  if (unit === 'month' && months !== undefined) {
-    throw phrase.refusal('phrase.months_in_months', {})
-  }
+  phrase.refuseIf(unit === 'month' && months !== undefined, 'phrase.months_in_months', {})
   if (unit === 'year' && placed !== (months !== undefined)) {
     throw phrase.refusal('phrase.year_incomplete', { part: placed ? 'month' : 'day' })
   }
@@ -206,9 +189,7 @@ function defaultDays(
   if (unit === 'month' && day > 28) {
     throw phrase.refusal('phrase.not_in_every_month', { day, nth: `${day}${day === 31 ? 'st' : 'th'}` })
   }
-  if (unit === 'year' && month === 2 && day === 29) {
-    throw phrase.refusal('phrase.not_in_every_year', {})
-  }
+  phrase.refuseIf(unit === 'year' && month === 2 && day === 29, 'phrase.not_in_every_year', {})
   phrase.notes.push(`there is no day: that of ${reference} is used`)
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
 }

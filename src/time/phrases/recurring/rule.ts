@@ -84,9 +84,7 @@ function intervalRule(recurrence: Recurrence, everyMs: number, phrase: PhraseInp
   if (!Number.isInteger(step) || (whole % step !== 0 && !isSpanStep)) {
     throw phrase.refusal('phrase.uneven_step', { unit: restart, step: formatDuration(everyMs) })
   }
-  if (minutePast !== undefined && unit !== 'hour') {
-    throw phrase.refusal('phrase.minute_without_hours', {})
-  }
+  phrase.refuseIf(minutePast !== undefined && unit !== 'hour', 'phrase.minute_without_hours', {})
   const every = step === 1 ? '*' : `*/${step}`
   const hours = hourField(unit === 'hour' ? step : 1, recurrence, phrase)
   const past = minutePast ?? 0
@@ -112,9 +110,7 @@ function hourField(
   const length = (to - from + 24) % 24
   const hours = Array.from({ length: Math.ceil(length / step) }, (_, index) => (from + index * step) % 24)
   const overMidnight = hours.some((hour) => hour < from)
-  if (overMidnight && weekdays !== undefined) {
-    throw phrase.refusal('phrase.span_over_midnight', {})
-  }
+  phrase.refuseIf(overMidnight && weekdays !== undefined, 'phrase.span_over_midnight', {})
   const last = hours.at(-1)!
   if (step === 1) return { field: formatRuns(hours), last }
   return { field: !overMidnight && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
@@ -147,9 +143,7 @@ function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, 
   const [day] = monthDaysOf(monthDays ?? [], phrase)
   const place = day === undefined ? undefined : WEEKDAY_PLACE[day]
   const isWeekday = place !== undefined
-  if (isWeekday && times.length > 1) {
-    throw phrase.refusal('phrase.one_time_of_day', { day: day! })
-  }
+  phrase.refuseIf(isWeekday && times.length > 1, 'phrase.one_time_of_day', { day: day! })
   const { hours, minutes, seconds } = timeSets(recurrence, phrase)
   const days = weekdays?.map((each) => BYDAY[each - 1])
   const parts = {
