@@ -2,7 +2,9 @@ import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
   movesInstants,
+  type Operation,
   type OperationName,
+  type operations,
   optionsOf,
   requiredWhen,
   setOf,
@@ -13,29 +15,41 @@ import {
 import { display, WakefulError } from '../../error.ts'
 import { defined, ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
-import { actOnMany, listOptions, pageOf } from './bulk.ts'
-import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
+import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+
+type Operations = typeof operations
+
+/** The bodies of calls that take a time, and of their items. */
+interface TimedBody {
+  readonly when?: unknown
+  readonly items?: readonly TimedBody[]
+}
 
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
+  const action =
+    (name: SingleAction): Call<Operations[SingleAction]> =>
+    async ({ params }, context) =>
+      alarmReply(await actOnOne(context.caller, quotas, name, params.id, seen(context)))
   return {
-    set: async ({ body }, context) => {
+    set: timed<Operations['set']>(async ({ body }, context) => {
       const { when, ...options } = setOf(body)
       return setReply(
         await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
           alarms.set(when, { ...options, ...origin(context) }),
         ),
       )
-    },
+    }),
 
-    setMany: async ({ body }, context) => {
+    setMany: timed<Operations['setMany']>(async ({ body }, context) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
       const wanted = items.map(({ when: _, ...options }, item) => ({ does: 'set', options, item }) as const)
       const views = await quotas.within(context.caller, wanted, (alarms) => alarms.setMany(items))
       return { status: 201, json: `{"items":[${views.map(setJson).join(',')}]}` }
-    },
+    }),
 
-    setByKey: async ({ params, body }, context) => {
+    setByKey: timed<Operations['setByKey']>(async ({ params, body }, context) => {
       const options = { ...optionsOf(body), key: params.key, ...origin(context) }
       const when = requiredWhen(body)
       return setReply(
@@ -43,7 +57,7 @@ export function alarmCalls(quotas: QuotaGuard) {
           alarms.set(when, options),
         ),
       )
-    },
+    }),
 
     getByKey: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.getByKey(params.key)
@@ -65,7 +79,7 @@ export function alarmCalls(quotas: QuotaGuard) {
       return alarmReply(alarm)
     },
 
-    edit: async ({ params, body }, context) => {
+    edit: timed<Operations['edit']>(async ({ params, body }, context) => {
       const fields = editOf(body)
       const { when: _, ...options } = fields
       const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
@@ -74,31 +88,18 @@ export function alarmCalls(quotas: QuotaGuard) {
           alarms.edit(params.id, fields, seen(context)),
         ),
       )
-    },
+    }),
 
     cancel: async ({ params }, context) => {
       const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
       return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
     },
 
-    pause: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.pause(params.id, seen(context))),
-    resume: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.resume(params.id, seen(context))),
-    skip: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.skipNext(params.id, seen(context))),
-    fire: async ({ params: { id } }, context) =>
-      alarmReply(
-        await quotas.within(context.caller, [{ does: 'fire', id }], () =>
-          context.caller.alarms.fireNow(id, seen(context)),
-        ),
-      ),
-    retry: async ({ params: { id } }, context) =>
-      alarmReply(
-        await quotas.within(context.caller, [{ does: 'retry', id }], () =>
-          context.caller.alarms.retry(id, seen(context)),
-        ),
-      ),
+    pause: action('pause'),
+    resume: action('resume'),
+    skip: action('skip'),
+    fire: action('fire'),
+    retry: action('retry'),
 
     complete: async ({ params, body }, { caller }) => {
       const { result, occurrence_id } = body
@@ -118,15 +119,35 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     reset: async (_input, { caller }) => ok(JSON.stringify(await caller.alarms.reset())),
 
-    preview: ({ body }, { caller }) => {
+    preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
       const preview = caller.alarms.preview(requiredWhen(when), {
         ...(from !== undefined && { from: instantOf('from', from) }),
         ...(instants !== undefined && { count: instants }),
       })
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
-    },
+    }),
   } satisfies Partial<CallsOf<OperationName>>
+}
+
+/**
+ * A call that takes a time. A time in plain language is `when` in a body and `at` in the library, as `fire_at` is: an error
+ * about it names the field that the caller wrote.
+ */
+function timed<O extends Operation>(call: Call<O>): Call<O> {
+  return async (input, context) => {
+    try {
+      return await call(input, context)
+    } catch (thrown) {
+      const path =
+        thrown instanceof WakefulError ? /^(?:items\[(\d+)\]\.)?at$/.exec(thrown.field ?? '') : null
+      if (path === null) throw thrown
+      const body: TimedBody = input.body
+      const item = path[1] === undefined ? body : body.items?.[Number(path[1])]
+      const error = thrown as WakefulError
+      throw item?.when === undefined ? error : error.with({ field: error.field!.replace(/at$/, 'when') })
+    }
+  }
 }
 
 function setReply(alarm: SetView): Reply {

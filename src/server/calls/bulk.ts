@@ -21,6 +21,9 @@ interface Filter extends WireFilters {
 
 type Action = (typeof ACTIONS)[number]
 
+/** An action on one alarm that returns the alarm. */
+export type SingleAction = Exclude<Action, 'cancel'>
+
 interface Refused {
   readonly id: string
   readonly code: string
@@ -69,19 +72,11 @@ async function actOn(
   action: Action,
   items: readonly AlarmView[],
 ): Promise<Refused[]> {
-  const { alarms } = caller
   if (action === 'cancel') {
-    await alarms.cancelMany(items.map(({ id }) => id))
+    await caller.alarms.cancelMany(items.map(({ id }) => id))
     return []
   }
-  const one = {
-    pause: (id: string) => alarms.pause(id),
-    resume: (id: string) => alarms.resume(id),
-    skip: (id: string) => alarms.skipNext(id),
-    fire: (id: string) => quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id)),
-    retry: (id: string) => quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id)),
-  }[action]
-  const outcomes = await Promise.allSettled(items.map(({ id }) => one(id)))
+  const outcomes = await Promise.allSettled(items.map(({ id }) => actOnOne(caller, quotas, action, id)))
   return outcomes.flatMap((outcome, at) => {
     if (outcome.status === 'fulfilled') return []
     const thrown: unknown = outcome.reason
@@ -89,4 +84,27 @@ async function actOn(
     if (!(thrown instanceof WakefulError) || thrown.code === 'store_unavailable') throw thrown
     return { id: items[at]!.id, code: thrown.code, detail: errorText(thrown) }
   })
+}
+
+/** Does one thing to an alarm, within the quotas. */
+export function actOnOne(
+  caller: Caller,
+  quotas: QuotaGuard,
+  action: SingleAction,
+  id: string,
+  seen: { readonly updatedAt?: string } = {},
+): Promise<AlarmView> {
+  const { alarms } = caller
+  switch (action) {
+    case 'pause':
+      return alarms.pause(id, seen)
+    case 'resume':
+      return alarms.resume(id, seen)
+    case 'skip':
+      return alarms.skipNext(id, seen)
+    case 'fire':
+      return quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id, seen))
+    case 'retry':
+      return quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id, seen))
+  }
 }

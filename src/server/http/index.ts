@@ -18,6 +18,7 @@ export {
   headersOf,
   NodeHeaders,
   readBody,
+  refuseAmbiguous,
   requestId,
   traceOf,
   withIdempotencyKey,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import type { z } from 'zod'
@@ -7,6 +7,7 @@ import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import { unknownWireField } from '../../errors/index.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
+import { answerEarly } from './early-answers.ts'
 import { wrongFields } from './wrong-fields.ts'
 
 /** What reads a request's headers. */
@@ -63,6 +64,20 @@ export function duplicateHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
     seen.add(name)
   }
   return undefined
+}
+
+/** Answers the requests that a proxy and this server could read differently (request smuggling), and passes on the others. */
+export function refuseAmbiguous(
+  answer: (...request: Parameters<RequestListener>) => unknown,
+): RequestListener {
+  return (incoming, outgoing) => {
+    const duplicate = duplicateHeader(incoming)
+    const coding = incoming.headers['transfer-encoding'] ?? 'chunked'
+    if (duplicate !== undefined)
+      answerEarly(outgoing, 400, `The request has ${duplicate} twice. Send it once.`)
+    else if (coding.toLowerCase() === 'chunked') void answer(incoming, outgoing)
+    else answerEarly(outgoing, 400, 'the only Transfer-Encoding supported is chunked')
+  }
 }
 
 /** The id of a request: the caller's `x-request-id` if it is well-formed and not a secret, else a new one. */
