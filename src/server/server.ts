@@ -5,9 +5,16 @@ import type { Wakeful } from '../library/index.ts'
 import { Authenticator, CalendarFeeds, isLoopback, KeyRegistry, TicketStore } from './auth/index.ts'
 import { type Audit, buildCalls } from './calls/index.ts'
 import { addPages, openApi } from './docs/index.ts'
-import { NO_QUOTAS, QuotaGuard, type QuotaPair, TenantRegistry } from './limits/index.ts'
+import {
+  ConnectionLimiter,
+  EventReadLimiter,
+  NO_QUOTAS,
+  QuotaGuard,
+  type QuotaPair,
+  TenantRegistry,
+} from './limits/index.ts'
 import { Listener } from './listener.ts'
-import { type LiveOptions, liveParts, streamCall, wsEndpoint } from './live/index.ts'
+import { LIVE_BOUNDS, type LiveOptions, type LiveParts, streamCall, wsEndpoint } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { addMonitoringRoutes, Log, Metrics, MetricsAccess, recentReadings } from './observability/index.ts'
 import { type AppParts, buildApp } from './rest/index.ts'
@@ -110,19 +117,13 @@ function partsOf(
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
-  const live = liveParts(
-    {
-      authenticator,
-      clock,
-      connected: (kind) => metrics.connected(kind),
-      onError: (thrown) => log.error(thrown),
-    },
-    options.live,
-  )
+  const bounds = { ...LIVE_BOUNDS, ...options.live }
+  const connections = new ConnectionLimiter(authenticator, clock, bounds.connectionsMax, metrics)
+  const onError = (thrown: unknown) => log.error(thrown)
+  const live: LiveParts = { ...bounds, connections, reads: new EventReadLimiter(), clock, onError }
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, operator)
   const audit = auditor(wakeful, log)
-  const { connections } = live
   const stream = streamCall(live)
   const parts: AppParts = {
     ...buildCalls({ ...shared, tenants, quotas, feeds, tickets, operator, audit, connections, stream }),

@@ -1,7 +1,7 @@
 import { type AlarmView, readFilters, type Status, type WireFilters, wireJson } from '../../alarm/index.ts'
 import type { ACTIONS } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import { defined, type ListOptions, type ListPage } from '../../library/index.ts'
+import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { page, type Reply } from './call.ts'
@@ -41,6 +41,18 @@ export function pageOf({ items, nextCursor }: ListPage): Reply {
   return page(items.map(wireJson), nextCursor)
 }
 
+/** The pages of a list, up to a number of alarms. */
+export async function* pagesOf(alarms: Alarms, options: ListOptions, max: number): AsyncGenerator<ListPage> {
+  let found = 0
+  let next: { cursor?: string } | null = {}
+  while (next !== null && found < max) {
+    const page: ListPage = await alarms.list({ ...options, ...next, limit: Math.min(PAGE, max - found) })
+    yield page
+    found += page.items.length
+    next = page.nextCursor === null ? null : { cursor: page.nextCursor }
+  }
+}
+
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */
 export async function actOnMany(
   caller: Caller,
@@ -50,20 +62,17 @@ export async function actOnMany(
 ) {
   const filter = listOptions(order.filter)
   const refused: Refused[] = []
-  let [matched, done] = [0, 0]
-  let cursor: string | null | undefined
-  while (cursor !== null && matched < MATCHED_MAX && signal?.aborted !== true) {
-    const limit = Math.min(PAGE, MATCHED_MAX - matched)
-    const found = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
-    matched += found.items.length
-    if (order.dry_run !== true) {
-      const failures = await actOn(caller, quotas, order.action, found.items)
-      done += found.items.length - failures.length
-      refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
-    }
-    cursor = found.nextCursor
+  let [matched, done, more] = [0, 0, false]
+  for await (const { items, nextCursor } of pagesOf(caller.alarms, filter, MATCHED_MAX)) {
+    if (signal?.aborted === true) break
+    matched += items.length
+    more = nextCursor !== null
+    if (order.dry_run === true) continue
+    const failures = await actOn(caller, quotas, order.action, items)
+    done += items.length - failures.length
+    refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
   }
-  return { matched, done, refused, more: cursor !== null }
+  return { matched, done, refused, more }
 }
 
 async function actOn(

@@ -11,11 +11,11 @@ import {
   Yielder,
 } from '../../time/index.ts'
 import type { CalendarFeeds } from '../auth/index.ts'
+import { pagesOf } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const AHEAD_MS = 31 * 86_400_000
 const ALARMS_MAX = 1_000
-const PAGE = 500
 /** Entries per alarm: an alarm that fires more often is not an appointment. */
 const PER_ALARM_MAX = 100
 const ENTRIES_MAX = 5_000
@@ -54,31 +54,17 @@ async function upcomingIcs(
   const yielder = new Yielder(clock, ALARMS_PER_TURN)
   const entries: string[] = []
   let bytes = 0
-  for await (const alarm of soonest(alarms)) {
-    for (const text of entryTexts(alarm, instantsOf(calendars, alarm, until))) {
-      bytes += Buffer.byteLength(text)
-      if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText(entries)
-      entries.push(text)
+  for await (const { items } of pagesOf(alarms, { status: 'active', order: 'due' }, ALARMS_MAX)) {
+    for (const alarm of items) {
+      for (const text of entryTexts(alarm, instantsOf(calendars, alarm, until))) {
+        bytes += Buffer.byteLength(text)
+        if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText(entries)
+        entries.push(text)
+      }
+      await yielder.afterItem()
     }
-    await yielder.afterItem()
   }
   return icsText(entries)
-}
-
-async function* soonest(alarms: Alarms): AsyncGenerator<AlarmView> {
-  let found = 0
-  let cursor: string | null | undefined
-  while (cursor !== null && found < ALARMS_MAX) {
-    const page = await alarms.list({
-      status: 'active',
-      order: 'due',
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    })
-    yield* page.items
-    found += page.items.length
-    cursor = page.nextCursor
-  }
 }
 
 /** Its next instants: the one it waits for, and those of its rule after that. */

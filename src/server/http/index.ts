@@ -16,7 +16,7 @@ export {
   duplicateHeader,
   type HeaderReader,
   headersOf,
-  NodeHeaders,
+  nodeHeaders,
   readBody,
   refuseAmbiguous,
   requestId,

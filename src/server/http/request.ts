@@ -37,20 +37,16 @@ interface NodeEnv {
 /** A request's headers as Node has parsed them: to find one in the framework's copy costs several times as much. */
 export function headersOf(c: Context): HeaderReader {
   const { incoming } = nodeOf(c)
-  return incoming === undefined ? c.req.raw.headers : new NodeHeaders(incoming)
+  return incoming === undefined ? c.req.raw.headers : nodeHeaders(incoming)
 }
 
 /** The headers of a request of Node. */
-export class NodeHeaders implements HeaderReader {
-  readonly #incoming: IncomingMessage
-
-  constructor(incoming: IncomingMessage) {
-    this.#incoming = incoming
-  }
-
-  get(name: string): string | null {
-    const value = this.#incoming.headers[name]
-    return value === undefined ? null : String(value)
+export function nodeHeaders({ headers }: IncomingMessage): HeaderReader {
+  return {
+    get: (name) => {
+      const value = headers[name]
+      return value === undefined ? null : String(value)
+    },
   }
 }
 
@@ -198,12 +194,12 @@ function tooLarge(bytesMax: number): WakefulError {
 
 /** Validates the input against its contract. */
 export function checked(schema: z.ZodObject, input: unknown): unknown {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) {
     assertPlainNames(input)
     return parsed.data
   }
-  throw wrongFields(parsed.error, schema, input)
+  throw wrongFields(parsed.error, schema)
 }
 
 /** Zod drops the name `__proto__` silently where any name is allowed; refused, so that nothing is dropped unnoticed. */

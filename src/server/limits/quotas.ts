@@ -60,12 +60,11 @@ export class TenantRegistry {
     this.#defaults = defaults
   }
 
-  /** The quotas of this tenant. They may be half a second old. */
+  /** The quotas of this tenant, which override the defaults. They may be half a second old. */
   async quotasOf(tenant: string): Promise<QuotaPair> {
-    const kept = await this.#documents.get(tenant)
-    if (kept === null) return this.#defaults
-    const { quotas = {}, owner_quotas = {} } = kept.value
-    return merged(this.#defaults, { tenant: quotas, owner: owner_quotas })
+    const { quotas, ownerQuotas } = await this.get(tenant)
+    const defaults = this.#defaults
+    return { tenant: { ...defaults.tenant, ...quotas }, owner: { ...defaults.owner, ...ownerQuotas } }
   }
 
   async get(tenant: string): Promise<TenantView> {
@@ -90,11 +89,6 @@ export class TenantRegistry {
 function viewOf({ name, value }: Pick<CachedDocument<TenantRecord>, 'name' | 'value'>): TenantView {
   const { quotas = {}, owner_quotas = {} } = value
   return { tenant: name, quotas, ownerQuotas: owner_quotas }
-}
-
-/** A tenant's own quotas override the defaults. */
-function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
-  return { tenant: { ...defaults.tenant, ...own.tenant }, owner: { ...defaults.owner, ...own.owner } }
 }
 
 /** Rejects quotas that no alarm could keep, and invalid durations. */

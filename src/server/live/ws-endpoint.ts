@@ -7,7 +7,7 @@ import { type Caller, isOwnOrigin } from '../auth/index.ts'
 import {
   duplicateHeader,
   type HeaderReader,
-  NodeHeaders,
+  nodeHeaders,
   problemOf,
   problemResponse,
   retryAfter,
@@ -55,7 +55,7 @@ export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
     const duplicate = duplicateHeader(request)
     if (duplicate !== undefined) throw new WakefulError('request.header_twice', { header: duplicate })
     const ticket = ticketOf(request)
-    const headers = new NodeHeaders(request)
+    const headers = nodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
     connections.assertCapacity()
     return ticket === undefined
