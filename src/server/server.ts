@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
@@ -130,7 +129,6 @@ function partsOf(
     authenticator,
     allowedOrigins,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
-    newRequestId: randomUUID,
     clock,
     onAnswered: (answered, startedAt) => {
       const durationMs = clock.monotonic() - startedAt
@@ -149,17 +147,16 @@ function addOtherRoutes(
   { keys, metrics, isStopping }: { keys: KeyRegistry; metrics: Metrics; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
-  mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
+  mountMcp(app, parts, options.version)
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
-  addPages(app, randomUUID)
+  addPages(app)
   const access = new MetricsAccess(parts.authenticator, clock)
   keys.onChanged((id) => access.forget(id))
   addMonitoringRoutes(app, {
     access,
-    newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
     readings: recentReadings(readings, clock),

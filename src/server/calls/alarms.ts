@@ -5,7 +5,6 @@ import {
   type Operation,
   type OperationName,
   type operations,
-  optionsOf,
   requiredWhen,
   setOf,
   wireRule,
@@ -13,7 +12,7 @@ import {
   withFields,
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
-import { defined, ofItem, type SetView } from '../../library/index.ts'
+import { defined, ofItem, type SeenOptions, type SetManyItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
 import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
@@ -32,15 +31,15 @@ export function alarmCalls(quotas: QuotaGuard) {
     (name: SingleAction): Call<Operations[SingleAction]> =>
     async ({ params }, context) =>
       alarmReply(await actOnOne(context.caller, quotas, name, params.id, seen(context)))
+  const set = async (context: CallContext, { when, ...options }: SetManyItem) => {
+    const alarm = await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+      alarms.set(when, { ...options, ...origin(context) }),
+    )
+    const isNew = alarm.deduped === undefined && alarm.replaced === undefined
+    return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
+  }
   return {
-    set: timed<Operations['set']>(async ({ body }, context) => {
-      const { when, ...options } = setOf(body)
-      return setReply(
-        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
-          alarms.set(when, { ...options, ...origin(context) }),
-        ),
-      )
-    }),
+    set: timed<Operations['set']>(({ body }, context) => set(context, setOf(body))),
 
     setMany: timed<Operations['setMany']>(async ({ body }, context) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
@@ -49,15 +48,9 @@ export function alarmCalls(quotas: QuotaGuard) {
       return { status: 201, json: `{"items":[${views.map(setJson).join(',')}]}` }
     }),
 
-    setByKey: timed<Operations['setByKey']>(async ({ params, body }, context) => {
-      const options = { ...optionsOf(body), key: params.key, ...origin(context) }
-      const when = requiredWhen(body)
-      return setReply(
-        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
-          alarms.set(when, options),
-        ),
-      )
-    }),
+    setByKey: timed<Operations['setByKey']>(({ params, body }, context) =>
+      set(context, { ...setOf(body), key: params.key }),
+    ),
 
     getByKey: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.getByKey(params.key)
@@ -102,13 +95,13 @@ export function alarmCalls(quotas: QuotaGuard) {
     retry: action('retry'),
 
     complete: async ({ params, body }, { caller }) => {
-      const { result, occurrence_id } = body
-      return alarmReply(await caller.alarms.complete(params.id, result, occurrence(occurrence_id)))
+      const { result, occurrence_id: occurrenceId } = body
+      return alarmReply(await caller.alarms.complete(params.id, result, defined({ occurrenceId })))
     },
 
     fail: async ({ params, body }, { caller }) => {
-      const { reason, occurrence_id } = body
-      return alarmReply(await caller.alarms.fail(params.id, reason, occurrence(occurrence_id)))
+      const { reason, occurrence_id: occurrenceId } = body
+      return alarmReply(await caller.alarms.fail(params.id, reason, defined({ occurrenceId })))
     },
 
     act: async ({ body }, { caller, signal }) =>
@@ -121,10 +114,8 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
-      const preview = caller.alarms.preview(requiredWhen(when), {
-        ...(from !== undefined && { from: instantOf('from', from) }),
-        ...(instants !== undefined && { count: instants }),
-      })
+      const start = from === undefined ? undefined : instantOf('from', from)
+      const preview = caller.alarms.preview(requiredWhen(when), defined({ from: start, count: instants }))
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
     }),
   } satisfies Partial<CallsOf<OperationName>>
@@ -150,11 +141,6 @@ function timed<O extends Operation>(call: Call<O>): Call<O> {
   }
 }
 
-function setReply(alarm: SetView): Reply {
-  const isNew = alarm.deduped === undefined && alarm.replaced === undefined
-  return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
-}
-
 function setJson(alarm: SetView): string {
   const json = wireJson(alarm)
   return alarm.deduped === true ? withFields(json, { deduped: true }) : json
@@ -172,12 +158,8 @@ function origin({ caller, traceparent }: CallContext) {
   return { createdVia: caller.via, ...(traceparent !== undefined && { traceparent }) }
 }
 
-function seen({ seen: updatedAt }: CallContext): { updatedAt?: string } {
-  return updatedAt === undefined ? {} : { updatedAt }
-}
-
-function occurrence(occurrenceId: string | undefined): { occurrenceId?: string } {
-  return occurrenceId === undefined ? {} : { occurrenceId }
+function seen({ seen: updatedAt }: CallContext): SeenOptions {
+  return defined({ updatedAt })
 }
 
 function instantOf(field: string, text: unknown): Date {

@@ -1,7 +1,13 @@
-import { type AlarmView, readFilters, type Status, type WireFilters, wireJson } from '../../alarm/index.ts'
-import type { ACTIONS } from '../../contracts/index.ts'
+import { type AlarmView, readFilters, wireJson } from '../../alarm/index.ts'
+import type { Input, operations } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
+import {
+  type Alarms,
+  defined,
+  type ListOptions,
+  type ListPage,
+  type SeenOptions,
+} from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { page, type Reply } from './call.ts'
@@ -11,15 +17,9 @@ const PAGE = 500
 const MATCHED_MAX = 10_000
 const REFUSED_LISTED_MAX = 100
 
-/** Which alarms, with the names of the wire. */
-interface Filter extends WireFilters {
-  readonly status?: Status | 'pending' | undefined
-  readonly target?: string | undefined
-  readonly q?: string | undefined
-  readonly since?: string | undefined
-}
+type Order = Input<(typeof operations)['act']>['body']
 
-type Action = (typeof ACTIONS)[number]
+type Action = Order['action']
 
 /** An action on one alarm that returns the alarm. */
 export type SingleAction = Exclude<Action, 'cancel'>
@@ -31,7 +31,7 @@ interface Refused {
 }
 
 /** A filter with the library's names. */
-export function listOptions(filter: Filter): ListOptions {
+export function listOptions(filter: Order['filter']): ListOptions {
   const { status, target, q, since } = filter
   return defined({ ...readFilters(filter), status, target, q, since })
 }
@@ -54,12 +54,7 @@ export async function* pagesOf(alarms: Alarms, options: ListOptions, max: number
 }
 
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */
-export async function actOnMany(
-  caller: Caller,
-  quotas: QuotaGuard,
-  order: { readonly action: Action; readonly filter: Filter; readonly dry_run?: boolean | undefined },
-  signal?: AbortSignal,
-) {
+export async function actOnMany(caller: Caller, quotas: QuotaGuard, order: Order, signal?: AbortSignal) {
   const filter = listOptions(order.filter)
   const refused: Refused[] = []
   let [matched, done, more] = [0, 0, false]
@@ -101,7 +96,7 @@ export function actOnOne(
   quotas: QuotaGuard,
   action: SingleAction,
   id: string,
-  seen: { readonly updatedAt?: string } = {},
+  seen: SeenOptions = {},
 ): Promise<AlarmView> {
   const { alarms } = caller
   switch (action) {

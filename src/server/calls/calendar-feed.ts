@@ -1,4 +1,4 @@
-import type { AlarmView } from '../../alarm/index.ts'
+import { type AlarmView, utf8Length } from '../../alarm/index.ts'
 import type { OperationName } from '../../contracts/index.ts'
 import type { Alarms, Operator } from '../../library/index.ts'
 import {
@@ -151,17 +151,12 @@ function escaped(text: string): string {
 
 /** Lines are folded after 75 octets, and never within a character. */
 function folded(line: string): string {
-  let [text, from, octets] = ['', 0, 0]
-  for (let at = 0; at < line.length; ) {
-    const code = line.codePointAt(at)!
-    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-    if (octets + size > LINE_OCTETS_MAX) {
-      text += `${line.slice(from, at)}\r\n `
-      from = at
-      octets = 1
-    }
-    octets += size
-    at += size === 4 ? 2 : 1
+  let [text, octets] = ['', 0]
+  for (const character of line) {
+    const size = utf8Length(character)
+    const isFull = octets + size > LINE_OCTETS_MAX
+    text += isFull ? `\r\n ${character}` : character
+    octets = isFull ? 1 + size : octets + size
   }
-  return text + line.slice(from)
+  return text
 }

@@ -28,7 +28,7 @@ const WELCOME = `Wakeful: durable alarms as a service. This is its HTTP API.
 `
 
 /** Adds the docs as Markdown: `/llms.txt` lists them, and `/` says where to look. They are public and need no key. */
-export function addPages(app: Hono, newRequestId: () => string): void {
+export function addPages(app: Hono): void {
   let pages: Promise<ReadonlyMap<string, Page>> | undefined
   app.get('/', (c) => c.text(WELCOME, 200, { 'cache-control': CACHED }))
   for (const path of [INDEX, '/docs/*', ...ROOT_PAGES.map((name) => `/${name}`)])
@@ -36,9 +36,7 @@ export function addPages(app: Hono, newRequestId: () => string): void {
       // Read once, on the first request. A path is only looked up in the result, never opened.
       pages ??= readPages()
       const page = (await pages).get(req.path)
-      return page === undefined
-        ? refusal(notFound(req.path), newRequestId())
-        : answer(page, req.path, req.raw)
+      return page === undefined ? refusal(notFound(req.path)) : answer(page, req.path, req.raw)
     })
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type ErrorCode, WakefulError } from '../../error.ts'
 import { type Interface, render, toWire, type WireError } from '../../errors/index.ts'
 
@@ -91,7 +92,7 @@ function unknownName({ reason, params }: WakefulError): string | undefined {
 }
 
 /** What was thrown as a response: a problem document, with its code's status or another, and the headers that go with it. */
-export function refusal(thrown: unknown, requestId: string, status?: number): Response {
+export function refusal(thrown: unknown, requestId: string = randomUUID(), status?: number): Response {
   const found = problemOf(thrown)
   const problem = { ...found, status: status ?? found.status }
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {

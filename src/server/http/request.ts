@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
@@ -77,7 +78,7 @@ export function refuseAmbiguous(
 }
 
 /** The id of a request: the caller's `x-request-id` if it is well-formed and not a secret, else a new one. */
-export function requestId(headers: HeaderReader, create: () => string): string {
+export function requestId(headers: HeaderReader, create: () => string = randomUUID): string {
   const id = headers.get('x-request-id')
   return id !== null && REQUEST_ID.test(id) && !SECRET.test(id) ? id : create()
 }

@@ -70,7 +70,7 @@ function wrongValue(issue: Issue, value: unknown, field: string | undefined): Wa
       break
     }
     case 'invalid_format':
-      return new WakefulError('field.malformed', { expected: `a valid ${issue.format}` }, at)
+      return new WakefulError('field.malformed', { expected: issue.message }, at)
   }
   return new WakefulError('field.invalid', { expected: 'valid', value: display(value) }, at)
 }
@@ -91,12 +91,9 @@ function expectedOf(issue: Issue): string[] {
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',
-  record: 'an object',
-  null: 'null',
 }
 
 /** What a required field is: in the words of the reference, else by its type. */
@@ -113,7 +110,7 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | null {
   if (first === undefined) return inside
   if (inside instanceof z.ZodArray) return schemaAt(inside.element, rest)
   const member = shapeOf(inside)[String(first)]
-  return member === undefined ? null : rest.length === 0 ? unwrapped(member) : schemaAt(member, rest)
+  return member === undefined ? null : schemaAt(member, rest)
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {

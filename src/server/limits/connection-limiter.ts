@@ -22,7 +22,6 @@ export interface LiveConnection {
 /** A call that waits for something to happen, no longer than its key is valid. */
 export type WaitingCall = Pick<LiveConnection, 'caller' | 'end'>
 
-/** What counts connections. */
 interface ConnectionCount {
   /** Counts a connection until the function returned is called. */
   connected(kind: LiveConnection['kind']): () => void
@@ -34,7 +33,6 @@ export class ConnectionLimiter {
   readonly #clock: Clock
   readonly #connectionsMax: number
   readonly #metrics: ConnectionCount
-  /** Connections and waiting calls. */
   readonly #watched = new Set<WaitingCall>()
   /** By tenant: connections, and subscriptions beyond the first of each. */
   readonly #readers = new Counts()

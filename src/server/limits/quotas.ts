@@ -109,14 +109,12 @@ interface Rates {
   readonly wakes: number
 }
 
-/** How much a call uses of each quota. */
 interface Use {
   readonly sets: number
   wakes: number
   readonly active: number
 }
 
-/** The quotas that are rates. */
 const RATES = [
   {
     uses: 'sets',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { type Operation, type OperationName, operations, subscribeArgs } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
@@ -64,12 +65,12 @@ export class WsCalls {
   }
 
   async perform(call: string, args: Args, caller: Caller, context: WsContext): Promise<WsResult> {
-    const { clock, newRequestId, onAnswered } = this.#parts
+    const { clock, onAnswered } = this.#parts
     const startedAt = clock.monotonic()
     const run = this.#calls.get(call)
     const answered = (status: number, thrown: unknown) => {
       const route = run === undefined ? 'unmatched' : `${WS_PATH} ${call}`
-      onAnswered({ method: 'WS', route, status, requestId: newRequestId(), caller, thrown }, startedAt)
+      onAnswered({ method: 'WS', route, status, requestId: randomUUID(), caller, thrown }, startedAt)
     }
     try {
       if (run === undefined)

@@ -61,7 +61,6 @@ function endText(
   return `${status}${outcome === undefined ? '' : ` (${short(outcome)})`}${fired}`
 }
 
-/** Its target in words. */
 function targetText({ target }: AlarmWire): string {
   if (target === 'inbox') return 'to your inbox (tool `inbox`)'
   if (target === 'default') return 'to your default target'
