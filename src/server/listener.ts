@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -79,13 +80,9 @@ export class Listener {
         answerEarly(outgoing, 417, 'the only Expect supported is 100-continue'),
       ),
     )
-    await new Promise<void>((resolve, reject) => {
-      const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))
-      http.once('error', refused)
-      http.listen(port, host, () => {
-        http.off('error', refused)
-        resolve()
-      })
+    http.listen(port, host)
+    await once(http, 'listening').catch((thrown: NodeJS.ErrnoException) => {
+      throw listenFailure(thrown, host, port)
     })
     const bound = http.address() as AddressInfo
     const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address

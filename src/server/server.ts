@@ -51,6 +51,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 const DRAIN_MS = 10_000
 const READY_TIMEOUT_MS = 2_000
 const READY_LAG_MS = 60_000
+const SILENT = new Log({ level: 'silent', format: 'json', write: () => {}, now: () => 0, pid: 0 })
 
 /** A server that is listening. */
 export interface Server {
@@ -63,7 +64,7 @@ export interface Server {
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { host, port, wakeful, log = silentLog(wakeful), pauses = new PauseControl() } = options
+  const { host, port, wakeful, log = SILENT, pauses = new PauseControl() } = options
   const { clock, documents } = wakeful.operator
   const keys = new KeyRegistry(documents, clock)
   if (!isLoopback(host) && !(await keys.hasKeys()))
@@ -175,14 +176,4 @@ function auditor(wakeful: Wakeful, log: Log): Audit {
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
     await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
   }
-}
-
-function silentLog({ operator: { clock } }: Wakeful): Log {
-  return new Log({
-    level: 'silent',
-    format: 'json',
-    write: () => {},
-    now: () => clock.now(),
-    pid: process.pid,
-  })
 }

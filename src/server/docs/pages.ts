@@ -36,7 +36,9 @@ export function addPages(app: Hono): void {
       // Read once, on the first request. A path is only looked up in the result, never opened.
       pages ??= readPages()
       const page = (await pages).get(req.path)
-      return page === undefined ? refusal(notFound(req.path)) : answer(page, req.path, req.raw)
+      return page === undefined
+        ? refusal(new WakefulError('request.no_such_page', { path: req.path.slice(0, 200) }))
+        : answer(page, req.path, req.raw)
     })
 }
 
@@ -59,15 +61,9 @@ async function readPages(): Promise<ReadonlyMap<string, Page>> {
   const pages = new Map<string, Page>()
   for (const [path, file] of files) {
     const text = await readFile(join(PACKAGE, file), 'utf8').catch(() => null)
-    if (text !== null) pages.set(path, { text, etag: etagOf(text) })
+    if (text === null) continue
+    const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+    pages.set(path, { text, etag: `"${digest}"` })
   }
   return pages
-}
-
-function etagOf(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-}
-
-function notFound(path: string): WakefulError {
-  return new WakefulError('request.no_such_page', { path: path.slice(0, 200) })
 }

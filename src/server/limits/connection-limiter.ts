@@ -115,18 +115,12 @@ export class ConnectionLimiter {
   }
 
   async #check(): Promise<void> {
-    const validity = new Map<string, Promise<boolean>>()
+    const byKey = Map.groupBy(this.#watched, ({ caller: { keyId, keyHash } }) => `${keyId}.${keyHash}`)
     await Promise.all(
-      [...this.#watched].map(async (each) => {
-        const { keyId, keyHash } = each.caller
-        const name = `${keyId}.${keyHash}`
-        let isValid = validity.get(name)
-        if (isValid === undefined) {
-          // If the store does not answer, nothing is known against the key: it is checked again.
-          isValid = this.#authenticator.isValid(each.caller).catch(() => true)
-          validity.set(name, isValid)
-        }
-        if (!(await isValid)) each.end('revoked')
+      [...byKey.values()].map(async (calls) => {
+        // If the store does not answer, nothing is known against the key: it is checked again.
+        const isValid = await this.#authenticator.isValid(calls[0]!.caller).catch(() => true)
+        if (!isValid) for (const each of calls) each.end('revoked')
       }),
     )
     this.#cancelCheck = this.#watched.size > 0 ? this.#nextCheck() : null

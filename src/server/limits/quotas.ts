@@ -103,17 +103,14 @@ export function checkedQuotas(quotas: Quotas): Quotas {
 /** What quotas need of the library besides a caller's alarms. */
 export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown' | 'admittedAlarms'>
 
-/** How much a call uses of the quotas that are rates. */
-interface Rates {
-  readonly sets: number
-  readonly wakes: number
-}
-
 interface Use {
   readonly sets: number
   wakes: number
   readonly active: number
 }
+
+/** How much a call uses of the quotas that are rates. */
+type Rates = Readonly<Omit<Use, 'active'>>
 
 const RATES = [
   {

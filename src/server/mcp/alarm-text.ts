@@ -7,19 +7,14 @@ import { call, read, type ToolContext } from './tool.ts'
 /** An alarm as it is on the wire. */
 export type AlarmWire = z.output<(typeof operations)['get']['answers'][200]['schema']>
 
-type PreviewWire = z.output<(typeof operations)['preview']['answers'][200]['schema']>
+/** A preview as it is on the wire. */
+export type PreviewWire = z.output<(typeof operations)['preview']['answers'][200]['schema']>
 
 const INSTANTS_LISTED = 3
 const NAME_LENGTH_MAX = 80
 
-/** A recurring alarm's rule in words, and the instants after its next one. */
-interface RuleText {
-  readonly words: string
-  readonly later: readonly string[]
-}
-
-/** The rule of a recurring alarm in words; null for a one-time alarm. */
-async function ruleText(alarm: AlarmWire, work: ToolContext): Promise<RuleText | null> {
+/** The rule of a recurring alarm in words, and the instants after its next one; null for a one-time alarm. */
+async function ruleText(alarm: AlarmWire, work: ToolContext) {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
   const times = defined({ cron_expr, rrule, every, timezone, from: next_fire_at })

@@ -161,18 +161,12 @@ function authenticate(
 
 /** A path that cannot be decoded would be taken literally, and so for the name of another alarm. */
 function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown {
-  const [path] = c.req.url.split('?', 1)
-  if (path!.includes('%') && !isDecodable(path!)) throw new WakefulError('request.path_encoding', {})
-  return checked(params, c.req.param())
-}
-
-function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(text)
-    return true
+    decodeURIComponent(c.req.url.split('?', 1)[0]!)
   } catch {
-    return false
+    throw new WakefulError('request.path_encoding', {})
   }
+  return checked(params, c.req.param())
 }
 
 function queryOf(c: Context, { query }: Operation): unknown {
