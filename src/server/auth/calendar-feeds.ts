@@ -31,11 +31,8 @@ export class CalendarFeeds {
   /** Makes an address and returns its secret part, of which only the hash is stored. */
   async create({ tenant, owner, keyId }: FeedHolder): Promise<string> {
     const token = `wf_${randomBytes(32).toString('base64url')}`
-    await this.#documents.change(hashOf(token), tenant, () => ({
-      owner,
-      keyId,
-      createdAt: this.#clock.now(),
-    }))
+    const createdAt = this.#clock.now()
+    await this.#documents.change(hashOf(token), tenant, () => ({ owner, keyId, createdAt }))
     return token
   }
 

@@ -76,13 +76,8 @@ export class TenantRegistry {
   }
 
   async putQuotas(tenant: string, quotas: Quotas, ownerQuotas: Quotas): Promise<TenantView> {
-    return viewOf(
-      await this.#documents.change(tenant, tenant, (before) => ({
-        ...before,
-        quotas,
-        owner_quotas: ownerQuotas,
-      })),
-    )
+    const change = (before: TenantRecord | null) => ({ ...before, quotas, owner_quotas: ownerQuotas })
+    return viewOf(await this.#documents.change(tenant, tenant, change))
   }
 }
 

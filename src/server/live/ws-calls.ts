@@ -35,7 +35,10 @@ type WsCall = (args: Args, caller: Caller, context: WsContext) => Promise<WsResu
 /** REST's `list` has another name here: over the WebSocket, `list` is seed 001's. */
 const ALIASES: Readonly<Record<string, OperationName>> = { alarms: 'list' }
 
-/** The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. */
+/**
+ * The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. The
+ * first two need only the rights to read, which every key has.
+ */
 export class WsCalls {
   readonly #parts: AppParts
   readonly #calls: ReadonlyMap<string, WsCall>
@@ -50,10 +53,10 @@ export class WsCalls {
           const input = checked(schema, args) as never
           return parts.pages.run(caller, context, () => work(input, caller))
         }
-        return [name, mayRead(run)] as const
+        return [name, run] as const
       }),
-      ['subscribe', mayRead(subscribe)],
-      ['unsubscribe', mayRead(unsubscribe)],
+      ['subscribe', subscribe],
+      ['unsubscribe', unsubscribe],
     ])
   }
 
@@ -99,13 +102,6 @@ export class WsCalls {
       // A result that is not JSON is sent as a string.
       return { json: reply.type === undefined ? reply.json : JSON.stringify(reply.json) }
     }
-  }
-}
-
-function mayRead(call: WsCall): WsCall {
-  return (args, caller, context) => {
-    assertMay(caller, 'read')
-    return call(args, caller, context)
   }
 }
 
