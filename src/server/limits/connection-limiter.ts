@@ -123,6 +123,8 @@ export class ConnectionLimiter {
         if (!isValid) for (const each of calls) each.end('revoked')
       }),
     )
+    // Connections may have ended and begun meanwhile: there must not be a second check from then on.
+    this.#cancelCheck?.()
     this.#cancelCheck = this.#watched.size > 0 ? this.#nextCheck() : null
   }
 }

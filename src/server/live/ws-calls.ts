@@ -32,9 +32,6 @@ export const WS_PATH = '/v1/ws'
 type Args = Readonly<Record<string, unknown>>
 type WsCall = (args: Args, caller: Caller, context: WsContext) => Promise<WsResult>
 
-/** REST's `list` has another name here: over the WebSocket, `list` is seed 001's. */
-const ALIASES: Readonly<Record<string, OperationName>> = { alarms: 'list' }
-
 /**
  * The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. The
  * first two need only the rights to read, which every key has.
@@ -47,7 +44,8 @@ export class WsCalls {
     this.#parts = parts
     this.#calls = new Map([
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),
-      ...Object.entries(ALIASES).map(([alias, name]) => [alias, this.#operation(name)] as const),
+      // REST's `list` has another name here: over the WebSocket, `list` is seed 001's.
+      ['alarms', this.#operation('list')],
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
         const run: WsCall = async (args, caller, context) => {
           const input = checked(schema, args) as never
@@ -63,7 +61,7 @@ export class WsCalls {
   /** Whether the answer may be large. An `inbox` that waits does not count: others must not wait for it. */
   mayBeLarge(call: string, args: Args): boolean {
     if (call === 'inbox') return args.wait === undefined
-    if (Object.hasOwn(SEED_CALLS, call) || Object.hasOwn(ALIASES, call)) return true
+    if (Object.hasOwn(SEED_CALLS, call) || call === 'alarms') return true
     return Object.hasOwn(operations, call) && operations[call as OperationName].method === 'GET'
   }
 
