@@ -103,7 +103,6 @@ const INTERNAL = new Set([
   'server/limits/quotas.ts COUNTS_MAX',
   'server/limits/rate-limiter.ts BUCKETS_MAX',
   'server/live/seed-calls.ts LIST_MAX',
-  'server/mcp/alarm-text.ts FORMATS_MAX',
   'server/mcp/alarm-text.ts NAME_LENGTH_MAX',
   'server/mcp/remote-tools.ts LIST_MS_MAX',
   'server/mcp/wake-tools.ts MESSAGE_LENGTH_MAX',

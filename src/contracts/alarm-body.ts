@@ -38,7 +38,6 @@ const object = (properties: Readonly<Record<string, unknown>>) => ({
 })
 const calendars = { anyOf: [{ type: 'string' }, { type: 'array', maxItems: 20, items: { type: 'string' } }] }
 
-/** The options of a time. */
 const RULE_OPTIONS = {
   timezone: timezone.optional(),
   start: moment('Recurring: the earliest instant.').optional(),
@@ -139,7 +138,6 @@ function bodyShape(call: 'set' | 'edit'): Record<string, z.ZodType> {
   return Object.fromEntries(fields.map((field) => [field.wire, requestSchema(field).optional()]))
 }
 
-/** How a field in a request is described. */
 function requestSchema(field: Field): z.ZodType {
   const standard = defaultText(field)
   const description = standard === null ? field.doc : `${field.doc} Default: ${standard}.`
@@ -189,7 +187,6 @@ const TIME_NAMES = [...KIND_NAMES, ...(Object.keys(RULE_OPTIONS) as (keyof typeo
 /** The fields of a time whose name in the library is another. */
 const RENAMED: Readonly<Record<string, string>> = { fire_at: 'at', when: 'at', cron_expr: 'cron' }
 
-/** The kinds of times that a body has. */
 function kindsOf(body: WhenFields): readonly string[] {
   return KIND_NAMES.filter((kind) => body[kind] !== undefined)
 }
@@ -229,7 +226,7 @@ const OPTIONS = networkOptions('set')
 const BACKOFF_NAMES: Readonly<Record<string, string>> = { base_ms: 'baseMs', cap_ms: 'capMs' }
 
 /** The options of a request in the library's names; the library checks their values. */
-export function optionsOf(body: { readonly [W in keyof BodyFields<NetworkOption>]?: unknown }): SetOptions {
+function optionsOf(body: { readonly [W in keyof BodyFields<NetworkOption>]?: unknown }): SetOptions {
   const options: Record<string, unknown> = {}
   for (const each of OPTIONS) {
     const value = body[ALARM_FIELDS[each].wire]

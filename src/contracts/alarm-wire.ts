@@ -19,7 +19,6 @@ type WireShape = {
 /** The status of an alarm. */
 export const status = z.enum(ALARM_FIELDS.status.values).meta({ id: 'Status' })
 
-/** The fields of an alarm in a response. */
 const wireShape = Object.fromEntries(
   WIRE_NAMES.map((each) => {
     const field: Field = ALARM_FIELDS[each]
@@ -46,7 +45,6 @@ export const setWire = alarmWire
   })
   .meta({ id: 'SetAlarm' })
 
-/** A page of alarms. */
 const alarmPage = pageOf(alarmWire).meta({ id: 'AlarmPage' })
 
 /** The response of a call that lists alarms. */
@@ -55,7 +53,6 @@ export const pageAnswer = ok(
   alarmPage,
 )
 
-/** The schema of a field in a response. */
 function answerSchema(field: Field): z.ZodType {
   const { doc: description } = field
   switch (field.type) {

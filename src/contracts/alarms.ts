@@ -10,7 +10,6 @@ const id = z.object({ id: idOf('The alarm’s id.') })
 const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
-/** The filters of a list. */
 const filters = {
   status: choice([...status.options, 'pending'], '`pending`: active or paused.').optional(),
   ...filterShape,
@@ -18,9 +17,6 @@ const filters = {
   q: text('Words to search for in label, message, key and subject.').optional(),
   since,
 }
-
-/** The actions on many alarms at once. */
-export const ACTIONS = ['cancel', 'pause', 'resume', 'skip', 'fire', 'retry'] as const
 
 /** An action on one alarm that needs only its id. */
 const action = (summary: string, refusals: readonly 'quota_exceeded'[] = []) =>
@@ -36,7 +32,6 @@ const action = (summary: string, refusals: readonly 'quota_exceeded'[] = []) =>
 
 const report = (description: string) => text(description, 64 * 1024).optional()
 
-/** A report on an occurrence. */
 const reportCall = <S extends z.ZodRawShape>(summary: string, result: S) =>
   ({
     rights: 'write',
@@ -160,7 +155,7 @@ export const alarmOperations = operationsOf('alarms', {
     description:
       'With `dry_run` it only counts. One call handles at most 10,000 alarms; `more` is true if some are left.',
     body: z.strictObject({
-      action: z.enum(ACTIONS),
+      action: z.enum(['cancel', 'pause', 'resume', 'skip', 'fire', 'retry']),
       filter: z.strictObject(filters).describe('Which alarms; `{}` is all of yours.'),
       dry_run: z.boolean().optional(),
     }),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { instant, judged, limit, name, ownText, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
 
-/** An event on the wire. */
 const eventWireSchema = named('Event', {
   id: z.string(),
   cursor: z.string().describe('Its position in the log, for `after`.'),
@@ -21,7 +20,6 @@ const eventWireSchema = named('Event', {
 const LIVE_AFTER =
   'A cursor, `newest` for events from now on, or `oldest` for all that are kept. Default: `newest`.'
 
-/** Types of events, as a list or separated by commas. */
 const types = z
   .union([z.string(), z.array(z.string())])
   .describe('Only events of these types: `alarm.fired,alarm.failed`.')

@@ -14,12 +14,10 @@ export {
   editOf,
   MCP_VERBATIM,
   movesInstants,
-  optionsOf,
   requiredWhen,
   setOf,
   WS_VERBATIM,
 } from './alarm-body.ts'
-export { ACTIONS } from './alarms.ts'
 export { subscribeArgs } from './events.ts'
 export { BYTES_MAX, DEFAULT_ZONE_TEXT, duration, judged, whole } from './fields.ts'
 export type { Input, Operation, Rights } from './operation.ts'

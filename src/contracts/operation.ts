@@ -30,7 +30,6 @@ export interface Operation {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodObject
-  /** Whether the body may be omitted. */
   readonly bodyOptional?: boolean
   /** Whether `token` in the query, the secret part of an address, may replace the key. */
   readonly byToken?: boolean

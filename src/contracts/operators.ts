@@ -22,7 +22,7 @@ const newKey = keyView
   .meta({ id: 'NewKey' })
 
 const keyId = z.object({
-  id: z.string().regex(/^[0-9a-f]{16}$/, 'must be the public part of a key: 16 hex digits'),
+  id: z.string().regex(/^[0-9a-f]{16}$/, 'the public part of a key: 16 hex digits'),
 })
 
 const quotas = z

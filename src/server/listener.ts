@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { errorText, WakefulError } from '../error.ts'
-import { answerBroken, answerEarly, answerSocket, answerUnreadable, duplicateHeader } from './http/index.ts'
+import { answerBroken, answerEarly, answerSocket, answerUnreadable, refuseAmbiguous } from './http/index.ts'
 import { bodyLimiter, HTTP_BOUNDS, type HttpBounds, PipelineQueue, responseLimiter } from './limits/index.ts'
 
 /** Where to listen, and what bounds the connections. */
@@ -48,30 +49,21 @@ export class Listener {
       errorHandler: answerUnreadable,
     })
     const pipelines = new PipelineQueue()
-    const countBody = bodyLimiter(bounds, bodyBytesMax)
-    const http = createServer(
-      {
-        headersTimeout: HEADERS_MS_MAX,
-        requestTimeout: REQUEST_MS_MAX,
-        keepAliveTimeout: IDLE_MS_MAX,
-        maxHeaderSize: HEADER_BYTES_MAX,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        ServerResponse: responseLimiter(bounds),
-        // Node would answer without a body; answerUnreadable answers with a problem document.
-        requireHostHeader: false,
-        // Other upgrades (h2c) are ignored and answered in HTTP/1.1, as the standard allows.
-        shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
-      },
-      (incoming, outgoing) => {
-        countBody(incoming)
-        pipelines.add(outgoing, () => {
-          const ambiguity = ambiguityOf(incoming)
-          if (ambiguity === undefined) void answer(incoming, outgoing)
-          else answerEarly(outgoing, 400, ambiguity)
-        })
-      },
-    )
+    const http = createServer({
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      keepAliveTimeout: IDLE_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      ServerResponse: responseLimiter(bounds),
+      // Node would answer without a body; answerUnreadable answers with a problem document.
+      requireHostHeader: false,
+      // Other upgrades (h2c) are ignored and answered in HTTP/1.1, as the standard allows.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    })
     http.maxConnections = CONNECTIONS_MAX
+    http.on('request', bodyLimiter(bounds, bodyBytesMax))
+    http.on('request', pipelines.inOrder(refuseAmbiguous(answer)))
     http.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
       if (socket.writable && code !== 'ECONNRESET')
         pipelines.addFinal(socket, () => answerBroken(socket, code))
@@ -82,16 +74,15 @@ export class Listener {
         answerSocket(socket, 405, 'this is not a proxy: CONNECT is not supported'),
       ),
     )
-    http.on('checkExpectation', (_incoming, outgoing) =>
-      pipelines.add(outgoing, () => answerEarly(outgoing, 417, 'the only Expect supported is 100-continue')),
+    http.on(
+      'checkExpectation',
+      pipelines.inOrder((_incoming, outgoing) =>
+        answerEarly(outgoing, 417, 'the only Expect supported is 100-continue'),
+      ),
     )
-    await new Promise<void>((resolve, reject) => {
-      const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))
-      http.once('error', refused)
-      http.listen(port, host, () => {
-        http.off('error', refused)
-        resolve()
-      })
+    http.listen(port, host)
+    await once(http, 'listening').catch((thrown: NodeJS.ErrnoException) => {
+      throw listenFailure(thrown, host, port)
     })
     const bound = http.address() as AddressInfo
     const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
@@ -119,15 +110,6 @@ export class Listener {
     clearTimeout(closeAll)
     clearInterval(idle)
   }
-}
-
-/** What a proxy and this server could read differently (request smuggling); undefined if nothing. */
-function ambiguityOf(incoming: IncomingMessage): string | undefined {
-  const duplicate = duplicateHeader(incoming)
-  if (duplicate !== undefined) return `The request has ${duplicate} twice. Send it once.`
-  const coding = incoming.headers['transfer-encoding']
-  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined
-  return 'the only Transfer-Encoding supported is chunked'
 }
 
 /** Whether the port is in use by another program. */

@@ -1,13 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import { Authenticator, CalendarFeeds, isLoopback, KeyRegistry, TicketStore } from './auth/index.ts'
 import { type Audit, buildCalls } from './calls/index.ts'
 import { addPages, openApi } from './docs/index.ts'
-import { NO_QUOTAS, QuotaGuard, type QuotaPair, TenantRegistry } from './limits/index.ts'
+import {
+  ConnectionLimiter,
+  EventReadLimiter,
+  NO_QUOTAS,
+  QuotaGuard,
+  type QuotaPair,
+  TenantRegistry,
+} from './limits/index.ts'
 import { Listener } from './listener.ts'
-import { type LiveOptions, liveParts, streamCall, wsEndpoint } from './live/index.ts'
+import { LIVE_BOUNDS, type LiveOptions, type LiveParts, streamCall, wsEndpoint } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { addMonitoringRoutes, Log, Metrics, MetricsAccess, recentReadings } from './observability/index.ts'
 import { type AppParts, buildApp } from './rest/index.ts'
@@ -45,6 +51,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 const DRAIN_MS = 10_000
 const READY_TIMEOUT_MS = 2_000
 const READY_LAG_MS = 60_000
+const SILENT = new Log({ level: 'silent', format: 'json', write: () => {}, now: () => 0, pid: 0 })
 
 /** A server that is listening. */
 export interface Server {
@@ -57,7 +64,7 @@ export interface Server {
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { host, port, wakeful, log = silentLog(wakeful), pauses = new PauseControl() } = options
+  const { host, port, wakeful, log = SILENT, pauses = new PauseControl() } = options
   const { clock, documents } = wakeful.operator
   const keys = new KeyRegistry(documents, clock)
   if (!isLoopback(host) && !(await keys.hasKeys()))
@@ -110,26 +117,19 @@ function partsOf(
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
-  const live = liveParts(
-    {
-      authenticator,
-      clock,
-      connected: (kind) => metrics.connected(kind),
-      onError: (thrown) => log.error(thrown),
-    },
-    options.live,
-  )
+  const bounds = { ...LIVE_BOUNDS, ...options.live }
+  const connections = new ConnectionLimiter(authenticator, clock, bounds.connectionsMax, metrics)
+  const onError = (thrown: unknown) => log.error(thrown)
+  const live: LiveParts = { ...bounds, connections, reads: new EventReadLimiter(), clock, onError }
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, operator)
   const audit = auditor(wakeful, log)
-  const { connections } = live
   const stream = streamCall(live)
   const parts: AppParts = {
     ...buildCalls({ ...shared, tenants, quotas, feeds, tickets, operator, audit, connections, stream }),
     authenticator,
     allowedOrigins,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
-    newRequestId: randomUUID,
     clock,
     onAnswered: (answered, startedAt) => {
       const durationMs = clock.monotonic() - startedAt
@@ -148,17 +148,16 @@ function addOtherRoutes(
   { keys, metrics, isStopping }: { keys: KeyRegistry; metrics: Metrics; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
-  mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
+  mountMcp(app, parts, options.version)
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
-  addPages(app, randomUUID)
+  addPages(app)
   const access = new MetricsAccess(parts.authenticator, clock)
   keys.onChanged((id) => access.forget(id))
   addMonitoringRoutes(app, {
     access,
-    newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
     readings: recentReadings(readings, clock),
@@ -177,14 +176,4 @@ function auditor(wakeful: Wakeful, log: Log): Audit {
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
     await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
   }
-}
-
-function silentLog({ operator: { clock } }: Wakeful): Log {
-  return new Log({
-    level: 'silent',
-    format: 'json',
-    write: () => {},
-    now: () => clock.now(),
-    pid: process.pid,
-  })
 }

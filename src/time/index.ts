@@ -77,6 +77,7 @@ export {
   assertTimezone,
   type DstPolicy,
   formatInstant,
+  formatLocal,
   INSTANT_MAX,
   INSTANT_MIN,
   parseInstant,

@@ -79,9 +79,8 @@ it('needs no key for a preflight', async () => {
     calls: {} as never,
     pages: {} as never,
     bodyBytesMax: 1,
-    newRequestId: () => 'r',
     onAnswered: () => {},
-    clock: { monotonic: () => 0 },
+    clock: { monotonic: () => 0, now: () => 0 },
   })
   const ask = (origin: string) => app.request('/v1/alarms', { method: 'OPTIONS', headers: preflight(origin) })
   expect((await ask(APP)).status).toBe(204)

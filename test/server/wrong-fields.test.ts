@@ -48,6 +48,8 @@ it('says which field is wrong, by its path, and what would be right', async () =
   expect(missing.detail).toMatch(/^`action` is required\. `filter` is required\. .*`\{\}` is all of yours\.$/)
   expect(missing.errors.map(({ field }) => field)).toEqual(['action', 'filter'])
   expect((await refused('/v1/events', {})).detail).toMatch(/^`type` is required\. A dotted name/)
+  const key = await refused('/v1/keys/wk_1', undefined, 'DELETE')
+  expect(key.detail).toBe('`id` must be the public part of a key: 16 hex digits.')
   const calendar = await refused('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
   expect(calendar.detail).toMatch("no calendar 'nocal'. Create it first")
 })

@@ -3,12 +3,11 @@ import type { Scope } from '../../alarm/index.ts'
 import { CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
+import type { Caller } from './authenticator.ts'
 import { hashOf } from './key-registry.ts'
 
 /** Whose calendar it is, and the key its address was made with; null if there were no keys. */
-export interface FeedHolder extends Scope {
-  readonly keyId: string | null
-}
+type FeedHolder = Pick<Caller, 'tenant' | 'owner' | 'keyId'>
 
 interface FeedRecord {
   readonly owner: string
@@ -32,11 +31,8 @@ export class CalendarFeeds {
   /** Makes an address and returns its secret part, of which only the hash is stored. */
   async create({ tenant, owner, keyId }: FeedHolder): Promise<string> {
     const token = `wf_${randomBytes(32).toString('base64url')}`
-    await this.#documents.change(hashOf(token), tenant, () => ({
-      owner,
-      keyId,
-      createdAt: this.#clock.now(),
-    }))
+    const createdAt = this.#clock.now()
+    await this.#documents.change(hashOf(token), tenant, () => ({ owner, keyId, createdAt }))
     return token
   }
 

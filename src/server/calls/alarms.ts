@@ -2,8 +2,9 @@ import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
   movesInstants,
+  type Operation,
   type OperationName,
-  optionsOf,
+  type operations,
   requiredWhen,
   setOf,
   wireRule,
@@ -11,39 +12,45 @@ import {
   withFields,
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
-import { defined, ofItem, type SetView } from '../../library/index.ts'
+import { defined, ofItem, type SeenOptions, type SetManyItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
-import { actOnMany, listOptions, pageOf } from './bulk.ts'
-import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
+import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+
+type Operations = typeof operations
+
+/** The bodies of calls that take a time, and of their items. */
+interface TimedBody {
+  readonly when?: unknown
+  readonly items?: readonly TimedBody[]
+}
 
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
+  const action =
+    (name: SingleAction): Call<Operations[SingleAction]> =>
+    async ({ params }, context) =>
+      alarmReply(await actOnOne(context.caller, quotas, name, params.id, seen(context)))
+  const set = async (context: CallContext, { when, ...options }: SetManyItem) => {
+    const alarm = await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
+      alarms.set(when, { ...options, ...origin(context) }),
+    )
+    const isNew = alarm.deduped === undefined && alarm.replaced === undefined
+    return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
+  }
   return {
-    set: async ({ body }, context) => {
-      const { when, ...options } = setOf(body)
-      return setReply(
-        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
-          alarms.set(when, { ...options, ...origin(context) }),
-        ),
-      )
-    },
+    set: timed<Operations['set']>(({ body }, context) => set(context, setOf(body))),
 
-    setMany: async ({ body }, context) => {
+    setMany: timed<Operations['setMany']>(async ({ body }, context) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
       const wanted = items.map(({ when: _, ...options }, item) => ({ does: 'set', options, item }) as const)
       const views = await quotas.within(context.caller, wanted, (alarms) => alarms.setMany(items))
       return { status: 201, json: `{"items":[${views.map(setJson).join(',')}]}` }
-    },
+    }),
 
-    setByKey: async ({ params, body }, context) => {
-      const options = { ...optionsOf(body), key: params.key, ...origin(context) }
-      const when = requiredWhen(body)
-      return setReply(
-        await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
-          alarms.set(when, options),
-        ),
-      )
-    },
+    setByKey: timed<Operations['setByKey']>(({ params, body }, context) =>
+      set(context, { ...setOf(body), key: params.key }),
+    ),
 
     getByKey: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.getByKey(params.key)
@@ -65,7 +72,7 @@ export function alarmCalls(quotas: QuotaGuard) {
       return alarmReply(alarm)
     },
 
-    edit: async ({ params, body }, context) => {
+    edit: timed<Operations['edit']>(async ({ params, body }, context) => {
       const fields = editOf(body)
       const { when: _, ...options } = fields
       const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
@@ -74,40 +81,27 @@ export function alarmCalls(quotas: QuotaGuard) {
           alarms.edit(params.id, fields, seen(context)),
         ),
       )
-    },
+    }),
 
     cancel: async ({ params }, context) => {
       const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
       return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
     },
 
-    pause: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.pause(params.id, seen(context))),
-    resume: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.resume(params.id, seen(context))),
-    skip: async ({ params }, context) =>
-      alarmReply(await context.caller.alarms.skipNext(params.id, seen(context))),
-    fire: async ({ params: { id } }, context) =>
-      alarmReply(
-        await quotas.within(context.caller, [{ does: 'fire', id }], () =>
-          context.caller.alarms.fireNow(id, seen(context)),
-        ),
-      ),
-    retry: async ({ params: { id } }, context) =>
-      alarmReply(
-        await quotas.within(context.caller, [{ does: 'retry', id }], () =>
-          context.caller.alarms.retry(id, seen(context)),
-        ),
-      ),
+    pause: action('pause'),
+    resume: action('resume'),
+    skip: action('skip'),
+    fire: action('fire'),
+    retry: action('retry'),
 
     complete: async ({ params, body }, { caller }) => {
-      const { result, occurrence_id } = body
-      return alarmReply(await caller.alarms.complete(params.id, result, occurrence(occurrence_id)))
+      const { result, occurrence_id: occurrenceId } = body
+      return alarmReply(await caller.alarms.complete(params.id, result, defined({ occurrenceId })))
     },
 
     fail: async ({ params, body }, { caller }) => {
-      const { reason, occurrence_id } = body
-      return alarmReply(await caller.alarms.fail(params.id, reason, occurrence(occurrence_id)))
+      const { reason, occurrence_id: occurrenceId } = body
+      return alarmReply(await caller.alarms.fail(params.id, reason, defined({ occurrenceId })))
     },
 
     act: async ({ body }, { caller, signal }) =>
@@ -118,20 +112,33 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     reset: async (_input, { caller }) => ok(JSON.stringify(await caller.alarms.reset())),
 
-    preview: ({ body }, { caller }) => {
+    preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
-      const preview = caller.alarms.preview(requiredWhen(when), {
-        ...(from !== undefined && { from: instantOf('from', from) }),
-        ...(instants !== undefined && { count: instants }),
-      })
+      const start = from === undefined ? undefined : instantOf('from', from)
+      const preview = caller.alarms.preview(requiredWhen(when), defined({ from: start, count: instants }))
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
-    },
+    }),
   } satisfies Partial<CallsOf<OperationName>>
 }
 
-function setReply(alarm: SetView): Reply {
-  const isNew = alarm.deduped === undefined && alarm.replaced === undefined
-  return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
+/**
+ * A call that takes a time. A time in plain language is `when` in a body and `at` in the library, as `fire_at` is: an error
+ * about it names the field that the caller wrote.
+ */
+function timed<O extends Operation>(call: Call<O>): Call<O> {
+  return async (input, context) => {
+    try {
+      return await call(input, context)
+    } catch (thrown) {
+      const path =
+        thrown instanceof WakefulError ? /^(?:items\[(\d+)\]\.)?at$/.exec(thrown.field ?? '') : null
+      if (path === null) throw thrown
+      const body: TimedBody = input.body
+      const item = path[1] === undefined ? body : body.items?.[Number(path[1])]
+      const error = thrown as WakefulError
+      throw item?.when === undefined ? error : error.with({ field: error.field!.replace(/at$/, 'when') })
+    }
+  }
 }
 
 function setJson(alarm: SetView): string {
@@ -151,12 +158,8 @@ function origin({ caller, traceparent }: CallContext) {
   return { createdVia: caller.via, ...(traceparent !== undefined && { traceparent }) }
 }
 
-function seen({ seen: updatedAt }: CallContext): { updatedAt?: string } {
-  return updatedAt === undefined ? {} : { updatedAt }
-}
-
-function occurrence(occurrenceId: string | undefined): { occurrenceId?: string } {
-  return occurrenceId === undefined ? {} : { occurrenceId }
+function seen({ seen: updatedAt }: CallContext): SeenOptions {
+  return defined({ updatedAt })
 }
 
 function instantOf(field: string, text: unknown): Date {

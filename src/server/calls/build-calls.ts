@@ -13,7 +13,6 @@ import { calendarFeedCalls } from './calendar-feed.ts'
 import type { Audit, CallContext, CallsOf, Reply } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
-import { inNamesOfBody } from './names-of-body.ts'
 import { readCalls } from './reads.ts'
 import { targetCalls } from './targets.ts'
 import { tenantCalls } from './tenants.ts'
@@ -79,9 +78,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
   }
   const queued = (Object.entries(calls) as [OperationName, AnyCall][]).map(([name, call]) => {
     const queue = queues[name] === undefined ? others : queues[name]
-    const named: AnyCall = (input, context) =>
-      inNamesOfBody((input as { body?: unknown }).body ?? {}, () => call(input, context))
-    return [name, queue === null ? call : queue.wrap(named)]
+    return [name, queue === null ? call : queue.wrap(call)]
   })
   return { calls: Object.fromEntries(queued) as Calls, pages }
 }

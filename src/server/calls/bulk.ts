@@ -1,7 +1,13 @@
-import { type AlarmView, readFilters, type Status, type WireFilters, wireJson } from '../../alarm/index.ts'
-import type { ACTIONS } from '../../contracts/index.ts'
+import { type AlarmView, readFilters, wireJson } from '../../alarm/index.ts'
+import type { Input, operations } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import { defined, type ListOptions, type ListPage } from '../../library/index.ts'
+import {
+  type Alarms,
+  defined,
+  type ListOptions,
+  type ListPage,
+  type SeenOptions,
+} from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { page, type Reply } from './call.ts'
@@ -11,15 +17,12 @@ const PAGE = 500
 const MATCHED_MAX = 10_000
 const REFUSED_LISTED_MAX = 100
 
-/** Which alarms, with the names of the wire. */
-interface Filter extends WireFilters {
-  readonly status?: Status | 'pending' | undefined
-  readonly target?: string | undefined
-  readonly q?: string | undefined
-  readonly since?: string | undefined
-}
+type Order = Input<(typeof operations)['act']>['body']
 
-type Action = (typeof ACTIONS)[number]
+type Action = Order['action']
+
+/** An action on one alarm that returns the alarm. */
+export type SingleAction = Exclude<Action, 'cancel'>
 
 interface Refused {
   readonly id: string
@@ -28,7 +31,7 @@ interface Refused {
 }
 
 /** A filter with the library's names. */
-export function listOptions(filter: Filter): ListOptions {
+export function listOptions(filter: Order['filter']): ListOptions {
   const { status, target, q, since } = filter
   return defined({ ...readFilters(filter), status, target, q, since })
 }
@@ -38,29 +41,33 @@ export function pageOf({ items, nextCursor }: ListPage): Reply {
   return page(items.map(wireJson), nextCursor)
 }
 
+/** The pages of a list, up to a number of alarms. */
+export async function* pagesOf(alarms: Alarms, options: ListOptions, max: number): AsyncGenerator<ListPage> {
+  let found = 0
+  let next: { cursor?: string } | null = {}
+  while (next !== null && found < max) {
+    const page: ListPage = await alarms.list({ ...options, ...next, limit: Math.min(PAGE, max - found) })
+    yield page
+    found += page.items.length
+    next = page.nextCursor === null ? null : { cursor: page.nextCursor }
+  }
+}
+
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */
-export async function actOnMany(
-  caller: Caller,
-  quotas: QuotaGuard,
-  order: { readonly action: Action; readonly filter: Filter; readonly dry_run?: boolean | undefined },
-  signal?: AbortSignal,
-) {
+export async function actOnMany(caller: Caller, quotas: QuotaGuard, order: Order, signal?: AbortSignal) {
   const filter = listOptions(order.filter)
   const refused: Refused[] = []
-  let [matched, done] = [0, 0]
-  let cursor: string | null | undefined
-  while (cursor !== null && matched < MATCHED_MAX && signal?.aborted !== true) {
-    const limit = Math.min(PAGE, MATCHED_MAX - matched)
-    const found = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
-    matched += found.items.length
-    if (order.dry_run !== true) {
-      const failures = await actOn(caller, quotas, order.action, found.items)
-      done += found.items.length - failures.length
-      refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
-    }
-    cursor = found.nextCursor
+  let [matched, done, more] = [0, 0, false]
+  for await (const { items, nextCursor } of pagesOf(caller.alarms, filter, MATCHED_MAX)) {
+    if (signal?.aborted === true) break
+    matched += items.length
+    more = nextCursor !== null
+    if (order.dry_run === true) continue
+    const failures = await actOn(caller, quotas, order.action, items)
+    done += items.length - failures.length
+    refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
   }
-  return { matched, done, refused, more: cursor !== null }
+  return { matched, done, refused, more }
 }
 
 async function actOn(
@@ -69,19 +76,11 @@ async function actOn(
   action: Action,
   items: readonly AlarmView[],
 ): Promise<Refused[]> {
-  const { alarms } = caller
   if (action === 'cancel') {
-    await alarms.cancelMany(items.map(({ id }) => id))
+    await caller.alarms.cancelMany(items.map(({ id }) => id))
     return []
   }
-  const one = {
-    pause: (id: string) => alarms.pause(id),
-    resume: (id: string) => alarms.resume(id),
-    skip: (id: string) => alarms.skipNext(id),
-    fire: (id: string) => quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id)),
-    retry: (id: string) => quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id)),
-  }[action]
-  const outcomes = await Promise.allSettled(items.map(({ id }) => one(id)))
+  const outcomes = await Promise.allSettled(items.map(({ id }) => actOnOne(caller, quotas, action, id)))
   return outcomes.flatMap((outcome, at) => {
     if (outcome.status === 'fulfilled') return []
     const thrown: unknown = outcome.reason
@@ -89,4 +88,27 @@ async function actOn(
     if (!(thrown instanceof WakefulError) || thrown.code === 'store_unavailable') throw thrown
     return { id: items[at]!.id, code: thrown.code, detail: errorText(thrown) }
   })
+}
+
+/** Does one thing to an alarm, within the quotas. */
+export function actOnOne(
+  caller: Caller,
+  quotas: QuotaGuard,
+  action: SingleAction,
+  id: string,
+  seen: SeenOptions = {},
+): Promise<AlarmView> {
+  const { alarms } = caller
+  switch (action) {
+    case 'pause':
+      return alarms.pause(id, seen)
+    case 'resume':
+      return alarms.resume(id, seen)
+    case 'skip':
+      return alarms.skipNext(id, seen)
+    case 'fire':
+      return quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id, seen))
+    case 'retry':
+      return quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id, seen))
+  }
 }

@@ -1,4 +1,4 @@
-import type { AlarmView } from '../../alarm/index.ts'
+import { type AlarmView, utf8Length } from '../../alarm/index.ts'
 import type { OperationName } from '../../contracts/index.ts'
 import type { Alarms, Operator } from '../../library/index.ts'
 import {
@@ -11,11 +11,11 @@ import {
   Yielder,
 } from '../../time/index.ts'
 import type { CalendarFeeds } from '../auth/index.ts'
+import { pagesOf } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const AHEAD_MS = 31 * 86_400_000
 const ALARMS_MAX = 1_000
-const PAGE = 500
 /** Entries per alarm: an alarm that fires more often is not an appointment. */
 const PER_ALARM_MAX = 100
 const ENTRIES_MAX = 5_000
@@ -54,31 +54,17 @@ async function upcomingIcs(
   const yielder = new Yielder(clock, ALARMS_PER_TURN)
   const entries: string[] = []
   let bytes = 0
-  for await (const alarm of soonest(alarms)) {
-    for (const text of entryTexts(alarm, instantsOf(calendars, alarm, until))) {
-      bytes += Buffer.byteLength(text)
-      if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText(entries)
-      entries.push(text)
+  for await (const { items } of pagesOf(alarms, { status: 'active', order: 'due' }, ALARMS_MAX)) {
+    for (const alarm of items) {
+      for (const text of entryTexts(alarm, instantsOf(calendars, alarm, until))) {
+        bytes += Buffer.byteLength(text)
+        if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText(entries)
+        entries.push(text)
+      }
+      await yielder.afterItem()
     }
-    await yielder.afterItem()
   }
   return icsText(entries)
-}
-
-async function* soonest(alarms: Alarms): AsyncGenerator<AlarmView> {
-  let found = 0
-  let cursor: string | null | undefined
-  while (cursor !== null && found < ALARMS_MAX) {
-    const page = await alarms.list({
-      status: 'active',
-      order: 'due',
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    })
-    yield* page.items
-    found += page.items.length
-    cursor = page.nextCursor
-  }
 }
 
 /** Its next instants: the one it waits for, and those of its rule after that. */
@@ -165,17 +151,12 @@ function escaped(text: string): string {
 
 /** Lines are folded after 75 octets, and never within a character. */
 function folded(line: string): string {
-  let [text, from, octets] = ['', 0, 0]
-  for (let at = 0; at < line.length; ) {
-    const code = line.codePointAt(at)!
-    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-    if (octets + size > LINE_OCTETS_MAX) {
-      text += `${line.slice(from, at)}\r\n `
-      from = at
-      octets = 1
-    }
-    octets += size
-    at += size === 4 ? 2 : 1
+  let [text, octets] = ['', 0]
+  for (const character of line) {
+    const size = utf8Length(character)
+    const isFull = octets + size > LINE_OCTETS_MAX
+    text += isFull ? `\r\n ${character}` : character
+    octets = isFull ? 1 + size : octets + size
   }
-  return text + line.slice(from)
+  return text
 }

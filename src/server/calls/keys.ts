@@ -30,7 +30,7 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
 
     createKey: async ({ body }, { caller }) => {
       const { tenant = caller.tenant, owner, rights = 'write', label = '', expires_in } = body
-      const wanted = { tenant, owner: owner ?? ownerOf(caller) }
+      const wanted = { tenant, owner: owner ?? caller.key?.owner ?? null }
       if (!mayManage(caller, wanted)) throw new WakefulError('access.keys_of_others', {})
       if (!includes(caller.rights, rights)) throw new WakefulError('access.rights_not_grantable', { rights })
       const expiresAt = expires_in === undefined ? null : clock.now() + durationOf('expiresIn', expires_in)
@@ -85,8 +85,4 @@ function mayManage(caller: Caller, key: Pick<KeyView, 'tenant' | 'owner'>): bool
   const mine = caller.key!
   if (mine.tenant !== ALL_TENANTS && mine.tenant !== key.tenant) return false
   return mine.owner === null || mine.owner === key.owner
-}
-
-function ownerOf({ key }: Caller): string | null {
-  return key?.owner ?? null
 }

@@ -28,7 +28,7 @@ const WELCOME = `Wakeful: durable alarms as a service. This is its HTTP API.
 `
 
 /** Adds the docs as Markdown: `/llms.txt` lists them, and `/` says where to look. They are public and need no key. */
-export function addPages(app: Hono, newRequestId: () => string): void {
+export function addPages(app: Hono): void {
   let pages: Promise<ReadonlyMap<string, Page>> | undefined
   app.get('/', (c) => c.text(WELCOME, 200, { 'cache-control': CACHED }))
   for (const path of [INDEX, '/docs/*', ...ROOT_PAGES.map((name) => `/${name}`)])
@@ -37,7 +37,7 @@ export function addPages(app: Hono, newRequestId: () => string): void {
       pages ??= readPages()
       const page = (await pages).get(req.path)
       return page === undefined
-        ? refusal(notFound(req.path), newRequestId())
+        ? refusal(new WakefulError('request.no_such_page', { path: req.path.slice(0, 200) }))
         : answer(page, req.path, req.raw)
     })
 }
@@ -61,15 +61,9 @@ async function readPages(): Promise<ReadonlyMap<string, Page>> {
   const pages = new Map<string, Page>()
   for (const [path, file] of files) {
     const text = await readFile(join(PACKAGE, file), 'utf8').catch(() => null)
-    if (text !== null) pages.set(path, { text, etag: etagOf(text) })
+    if (text === null) continue
+    const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+    pages.set(path, { text, etag: `"${digest}"` })
   }
   return pages
-}
-
-function etagOf(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-}
-
-function notFound(path: string): WakefulError {
-  return new WakefulError('request.no_such_page', { path: path.slice(0, 200) })
 }

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { type ErrorCode, WakefulError } from '../../error.ts'
-import { type Interface, render, toWire, type WireError } from '../../errors/index.ts'
+import { type Interface, render, toWire } from '../../errors/index.ts'
 
 /** What each code is over HTTP, and its title. */
 const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
@@ -29,30 +30,12 @@ export const STATUS_OF = Object.fromEntries(
   Object.entries(STATUSES).map(([code, [status]]) => [code, status]),
 ) as Readonly<Record<ErrorCode, number>>
 
-/** A refusal as it goes over the wire (RFC 9457). */
-export interface Problem extends WireError {
-  readonly type: string
-  readonly title: string
-  readonly status: number
-  readonly code: ErrorCode
-  readonly detail: string
-  /** The errors by field, where they are about fields. */
-  readonly errors?: readonly FieldError[]
-}
-
-/** The error of one field. */
-export interface FieldError extends WireError {
-  /** Its path; an unknown field has the path at which it was found. */
-  readonly field: string
-  readonly detail: string
-}
-
-/** What was thrown, as a problem. What concerns only operators is `internal`, without its details. */
+/** What was thrown, as a problem (RFC 9457). What concerns only operators is `internal`, without its details. */
 export function problemOf(
   thrown: unknown,
   audience: 'callers' | 'operators' = 'callers',
   where: Interface = 'wire',
-): Problem {
+) {
   const error = audience === 'operators' && thrown instanceof WakefulError ? thrown : publicError(thrown)
   const { code } = error
   const [status, title] = STATUSES[code]
@@ -78,7 +61,8 @@ function publicError(thrown: unknown): WakefulError {
   return thrown
 }
 
-function fieldError(error: WakefulError, where: Interface): FieldError {
+/** The error of one field, with its path; an unknown field has the path at which it was found. */
+function fieldError(error: WakefulError, where: Interface) {
   const { field, ...data } = toWire(error)
   const unknown = unknownName(error)
   const path = [field, unknown].filter((part) => part !== undefined)
@@ -91,7 +75,7 @@ function unknownName({ reason, params }: WakefulError): string | undefined {
 }
 
 /** What was thrown as a response: a problem document, with its code's status or another, and the headers that go with it. */
-export function refusal(thrown: unknown, requestId: string, status?: number): Response {
+export function refusal(thrown: unknown, requestId: string = randomUUID(), status?: number): Response {
   const found = problemOf(thrown)
   const problem = { ...found, status: status ?? found.status }
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {

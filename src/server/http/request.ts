@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import type { z } from 'zod'
@@ -7,6 +8,7 @@ import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import { unknownWireField } from '../../errors/index.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
+import { answerEarly } from './early-answers.ts'
 import { wrongFields } from './wrong-fields.ts'
 
 /** What reads a request's headers. */
@@ -36,20 +38,16 @@ interface NodeEnv {
 /** A request's headers as Node has parsed them: to find one in the framework's copy costs several times as much. */
 export function headersOf(c: Context): HeaderReader {
   const { incoming } = nodeOf(c)
-  return incoming === undefined ? c.req.raw.headers : new NodeHeaders(incoming)
+  return incoming === undefined ? c.req.raw.headers : nodeHeaders(incoming)
 }
 
 /** The headers of a request of Node. */
-export class NodeHeaders implements HeaderReader {
-  readonly #incoming: IncomingMessage
-
-  constructor(incoming: IncomingMessage) {
-    this.#incoming = incoming
-  }
-
-  get(name: string): string | null {
-    const value = this.#incoming.headers[name]
-    return value === undefined ? null : String(value)
+export function nodeHeaders({ headers }: IncomingMessage): HeaderReader {
+  return {
+    get: (name) => {
+      const value = headers[name]
+      return value === undefined ? null : String(value)
+    },
   }
 }
 
@@ -65,8 +63,22 @@ export function duplicateHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
   return undefined
 }
 
+/** Answers the requests that a proxy and this server could read differently (request smuggling), and passes on the others. */
+export function refuseAmbiguous(
+  answer: (...request: Parameters<RequestListener>) => unknown,
+): RequestListener {
+  return (incoming, outgoing) => {
+    const duplicate = duplicateHeader(incoming)
+    const coding = incoming.headers['transfer-encoding'] ?? 'chunked'
+    if (duplicate !== undefined)
+      answerEarly(outgoing, 400, `The request has ${duplicate} twice. Send it once.`)
+    else if (coding.toLowerCase() === 'chunked') void answer(incoming, outgoing)
+    else answerEarly(outgoing, 400, 'the only Transfer-Encoding supported is chunked')
+  }
+}
+
 /** The id of a request: the caller's `x-request-id` if it is well-formed and not a secret, else a new one. */
-export function requestId(headers: HeaderReader, create: () => string): string {
+export function requestId(headers: HeaderReader, create: () => string = randomUUID): string {
   const id = headers.get('x-request-id')
   return id !== null && REQUEST_ID.test(id) && !SECRET.test(id) ? id : create()
 }
@@ -183,12 +195,12 @@ function tooLarge(bytesMax: number): WakefulError {
 
 /** Validates the input against its contract. */
 export function checked(schema: z.ZodObject, input: unknown): unknown {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) {
     assertPlainNames(input)
     return parsed.data
   }
-  throw wrongFields(parsed.error, schema, input)
+  throw wrongFields(parsed.error, schema)
 }
 
 /** Zod drops the name `__proto__` silently where any name is allowed; refused, so that nothing is dropped unnoticed. */

@@ -13,16 +13,16 @@ interface OwnIssue {
   readonly error?: WakefulError
 }
 
-/** What zod found wrong with the input, as one error or several. */
-export function wrongFields(error: z.ZodError, schema: z.ZodObject, input: unknown): WakefulError {
-  const errors = error.issues.flatMap((issue) => errorsOf(issue, schema, input)).slice(0, ISSUES_MAX)
+/** What zod found wrong with an input, which it must have reported, as one error or several. */
+export function wrongFields(error: z.ZodError, schema: z.ZodObject): WakefulError {
+  const errors = error.issues.flatMap((issue) => errorsOf(issue, schema)).slice(0, ISSUES_MAX)
   const [first] = errors
   if (errors.length === 1) return first!
   return new WakefulError('request.several_errors', { count: errors.length }, { errors })
 }
 
-function errorsOf(issue: Issue, schema: z.ZodObject, input: unknown): WakefulError[] {
-  const { path } = issue
+function errorsOf(issue: Issue, schema: z.ZodObject): WakefulError[] {
+  const { path, input } = issue
   const field = path.length === 0 ? undefined : libraryField(pathText(path))
   if (issue.code === 'unrecognized_keys') {
     const inside = schemaAt(schema, path)
@@ -31,11 +31,10 @@ function errorsOf(issue: Issue, schema: z.ZodObject, input: unknown): WakefulErr
     // Several have the list of known names once, after the last.
     return keys.map((key, at) => unknownName(inside, key, known, field, at === keys.length - 1))
   }
-  const value = valueAt(input, path)
   const at = schemaAt(schema, path)
-  if (path.length > 0 && value === undefined)
+  if (path.length > 0 && input === undefined)
     return [new WakefulError('field.required', { expected: requiredAs(at, issue) }, { field })]
-  return [wrongValue(issue, value, field)]
+  return [wrongValue(issue, input, field)]
 }
 
 /** A name that the call does not take: one that only a new alarm has, or one that nobody knows. */
@@ -71,7 +70,7 @@ function wrongValue(issue: Issue, value: unknown, field: string | undefined): Wa
       break
     }
     case 'invalid_format':
-      return new WakefulError('field.malformed', { expected: `a valid ${issue.format}` }, at)
+      return new WakefulError('field.malformed', { expected: issue.message }, at)
   }
   return new WakefulError('field.invalid', { expected: 'valid', value: display(value) }, at)
 }
@@ -92,12 +91,9 @@ function expectedOf(issue: Issue): string[] {
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',
-  record: 'an object',
-  null: 'null',
 }
 
 /** What a required field is: in the words of the reference, else by its type. */
@@ -114,7 +110,7 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | null {
   if (first === undefined) return inside
   if (inside instanceof z.ZodArray) return schemaAt(inside.element, rest)
   const member = shapeOf(inside)[String(first)]
-  return member === undefined ? null : rest.length === 0 ? unwrapped(member) : schemaAt(member, rest)
+  return member === undefined ? null : schemaAt(member, rest)
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
@@ -125,10 +121,6 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 
 function shapeOf(schema: z.core.$ZodType | null): z.core.$ZodShape {
   return schema instanceof z.ZodObject ? schema.shape : {}
-}
-
-function valueAt(input: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown> | null)?.[name], input)
 }
 
 /** A path as one would write it: `items[1].dst.gap`. */

@@ -29,7 +29,6 @@ export class ByteBudget<Holder> {
     else this.#bytes.delete(holder)
   }
 
-  /** Counts again what each holds. */
   recount(bytesOf: (holder: Holder) => number): void {
     for (const holder of this.#bytes.keys()) this.count(holder, bytesOf(holder))
   }

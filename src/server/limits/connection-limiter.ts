@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
-import { type Caller, ownerName } from '../auth/index.ts'
+import { type Authenticator, type Caller, ownerName } from '../auth/index.ts'
 
 /** With the age of a cached key (half a second), this stays below the promised second. */
 const CHECK_EACH_MS = 250
@@ -22,109 +22,92 @@ export interface LiveConnection {
 /** A call that waits for something to happen, no longer than its key is valid. */
 export type WaitingCall = Pick<LiveConnection, 'caller' | 'end'>
 
+interface ConnectionCount {
+  /** Counts a connection until the function returned is called. */
+  connected(kind: LiveConnection['kind']): () => void
+}
+
 /** The long-lived connections: a bounded number, each for as long as its key is valid. */
 export class ConnectionLimiter {
-  readonly #isValid: (caller: Caller) => Promise<boolean>
+  readonly #authenticator: Pick<Authenticator, 'isValid'>
   readonly #clock: Clock
   readonly #connectionsMax: number
-  readonly #connected: (kind: LiveConnection['kind']) => () => void
-  readonly #open = new Map<LiveConnection, () => void>()
-  readonly #perTenant = new Counts()
-  readonly #waiting = new Set<WaitingCall>()
-  readonly #waitingPerOwner = new Counts()
-  /** Subscriptions beyond the first of each connection. */
-  #moreReaders = 0
+  readonly #metrics: ConnectionCount
+  readonly #watched = new Set<WaitingCall>()
+  /** By tenant: connections, and subscriptions beyond the first of each. */
+  readonly #readers = new Counts()
+  /** By owner. */
+  readonly #waiting = new Counts()
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
-  /** `isValid` tells whether a caller's key still is. `connected` is called when a connection opens; the function it returns is called when it ends. */
   constructor(
-    isValid: (caller: Caller) => Promise<boolean>,
+    authenticator: Pick<Authenticator, 'isValid'>,
     clock: Clock,
     connectionsMax: number,
-    connected: (kind: LiveConnection['kind']) => () => void,
+    metrics: ConnectionCount,
   ) {
-    this.#isValid = isValid
+    this.#authenticator = authenticator
     this.#clock = clock
     this.#connectionsMax = connectionsMax
-    this.#connected = connected
+    this.#metrics = metrics
   }
 
   /** Throws if no more connections are allowed, or no more of this caller's tenant. */
   assertCapacity(caller?: Caller): void {
     const connectionsMax = this.#connectionsMax
     if (this.#isClosing) throw new WakefulError('server.closing', {}, { retryAfterMs: FULL_RETRY_MS })
-    if (this.#open.size + this.#moreReaders >= connectionsMax)
+    if (this.#readers.total >= connectionsMax)
       throw new WakefulError('limit.connections', { max: connectionsMax }, { retryAfterMs: FULL_RETRY_MS })
     // Without keys there are no other tenants to protect.
     if (caller === undefined || caller.keyId === null) return
     const share = Math.ceil(connectionsMax / 2)
-    if (this.#perTenant.of(caller.tenant) >= share)
+    if (this.#readers.of(caller.tenant) >= share)
       throw new WakefulError('limit.tenant_connections', { max: share }, { retryAfterMs: FULL_RETRY_MS })
   }
 
   /** Adds a connection; the function returned removes it. */
   add(connection: LiveConnection): () => void {
-    this.assertCapacity(connection.caller)
-    this.#open.set(connection, this.#connected(connection.kind))
-    this.#perTenant.add(connection.caller.tenant)
-    this.#cancelCheck ??= this.#nextCheck()
-    return () => this.#remove(connection)
+    const removeReader = this.addReader(connection.caller)
+    const disconnected = this.#metrics.connected(connection.kind)
+    return this.#watch(connection, () => {
+      removeReader()
+      disconnected()
+    })
   }
 
   /** Adds another subscription of a connection, which counts as a connection; the function returned removes it. */
   addReader(caller: Caller): () => void {
     this.assertCapacity(caller)
-    this.#moreReaders += 1
-    this.#perTenant.add(caller.tenant)
-    let isOpen = true
-    return () => {
-      if (!isOpen) return
-      isOpen = false
-      this.#moreReaders -= 1
-      this.#perTenant.remove(caller.tenant)
-    }
+    return this.#readers.add(caller.tenant)
   }
 
   /** Adds a waiting call. It is ended like a connection, but has its own limit per owner. The function returned removes it. */
   addWaiting(call: WaitingCall): () => void {
     const owner = ownerName(call.caller)
-    if (this.#waitingPerOwner.of(owner) >= WAITING_MAX)
+    if (this.#waiting.of(owner) >= WAITING_MAX)
       throw new WakefulError('limit.waiting_calls', { max: WAITING_MAX }, { retryAfterMs: WAITING_RETRY_MS })
     if (this.#isClosing) call.end('closing')
-    this.#waiting.add(call)
-    this.#waitingPerOwner.add(owner)
-    this.#cancelCheck ??= this.#nextCheck()
-    return () => {
-      this.#waiting.delete(call)
-      this.#waitingPerOwner.remove(owner)
-      this.#stopChecking()
-    }
+    return this.#watch(call, this.#waiting.add(owner))
   }
 
   /** Ends all of them, and accepts no more. */
   close(): void {
     this.#isClosing = true
-    for (const each of this.#all()) each.end('closing')
+    for (const each of [...this.#watched]) each.end('closing')
   }
 
-  #remove(connection: LiveConnection): void {
-    const disconnected = this.#open.get(connection)
-    if (disconnected === undefined) return
-    this.#open.delete(connection)
-    this.#perTenant.remove(connection.caller.tenant)
-    disconnected()
-    this.#stopChecking()
-  }
-
-  #all(): WaitingCall[] {
-    return [...this.#open.keys(), ...this.#waiting]
-  }
-
-  #stopChecking(): void {
-    if (this.#open.size + this.#waiting.size > 0) return
-    this.#cancelCheck?.()
-    this.#cancelCheck = null
+  /** Ends it once its key is no longer valid. The function returned calls `removed`, the first time. */
+  #watch(call: WaitingCall, removed: () => void): () => void {
+    this.#watched.add(call)
+    this.#cancelCheck ??= this.#nextCheck()
+    return () => {
+      if (!this.#watched.delete(call)) return
+      removed()
+      if (this.#watched.size > 0) return
+      this.#cancelCheck?.()
+      this.#cancelCheck = null
+    }
   }
 
   #nextCheck(): () => void {
@@ -132,40 +115,40 @@ export class ConnectionLimiter {
   }
 
   async #check(): Promise<void> {
-    const validity = new Map<string, Promise<boolean>>()
+    const byKey = Map.groupBy(this.#watched, ({ caller: { keyId, keyHash } }) => `${keyId}.${keyHash}`)
     await Promise.all(
-      this.#all().map(async (each) => {
-        const { keyId, keyHash } = each.caller
-        const name = `${keyId}.${keyHash}`
-        let isValid = validity.get(name)
-        if (isValid === undefined) {
-          // If the store does not answer, nothing is known against the key: it is checked again.
-          isValid = this.#isValid(each.caller).catch(() => true)
-          validity.set(name, isValid)
-        }
-        if (!(await isValid)) each.end('revoked')
+      [...byKey.values()].map(async (calls) => {
+        // If the store does not answer, nothing is known against the key: it is checked again.
+        const isValid = await this.#authenticator.isValid(calls[0]!.caller).catch(() => true)
+        if (!isValid) for (const each of calls) each.end('revoked')
       }),
     )
-    if (this.#open.size + this.#waiting.size > 0) this.#cancelCheck = this.#nextCheck()
-    else this.#cancelCheck = null
+    // Connections may have ended and begun meanwhile: there must not be a second check from then on.
+    this.#cancelCheck?.()
+    this.#cancelCheck = this.#watched.size > 0 ? this.#nextCheck() : null
   }
 }
 
-/** How many there are by name. A name with none is not kept. */
+/** How many there are by name, and in total. A name with none is not kept. */
 class Counts {
   readonly #counts = new Map<string, number>()
+  total = 0
 
   of(name: string): number {
     return this.#counts.get(name) ?? 0
   }
 
-  add(name: string): void {
-    this.#counts.set(name, this.of(name) + 1)
-  }
-
-  remove(name: string): void {
-    const left = this.of(name) - 1
-    if (left > 0) this.#counts.set(name, left)
-    else this.#counts.delete(name)
+  /** Adds one; the function returned removes it, however often it is called. */
+  add(name: string): () => void {
+    let isCounted = false
+    const change = (by: 1 | -1) => {
+      if (isCounted === by > 0) return
+      isCounted = by > 0
+      this.total += by
+      this.#counts.set(name, this.of(name) + by)
+      if (this.of(name) === 0) this.#counts.delete(name)
+    }
+    change(1)
+    return () => change(-1)
   }
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ByteBudget } from './byte-budget.ts'
 
@@ -46,9 +46,10 @@ interface Pipeline {
 export class PipelineQueue {
   readonly #pipelines = new WeakMap<Duplex, Pipeline>()
 
-  /** Answers at once, or after the connection's earlier requests; never if the connection ends before. */
-  add(outgoing: ServerResponse, answer: () => void): void {
-    this.#add(outgoing.req.socket, { outgoing, answer })
+  /** Answers each request at once, or after the connection's earlier requests; never if the connection ends before. */
+  inOrder(answer: RequestListener): RequestListener {
+    return (incoming, outgoing) =>
+      this.#add(incoming.socket, { outgoing, answer: () => answer(incoming, outgoing) })
   }
 
   /** Answers a request that upgrades or ends the connection, in the same order. */

@@ -17,7 +17,6 @@ export type QuotaRequest =
   | {
       readonly does: 'edit'
       readonly id: string
-      /** Whether it changes the instants. */
       readonly moves: boolean
       readonly options: SetOptions
     }

@@ -60,12 +60,11 @@ export class TenantRegistry {
     this.#defaults = defaults
   }
 
-  /** The quotas of this tenant. They may be half a second old. */
+  /** The quotas of this tenant, which override the defaults. They may be half a second old. */
   async quotasOf(tenant: string): Promise<QuotaPair> {
-    const kept = await this.#documents.get(tenant)
-    if (kept === null) return this.#defaults
-    const { quotas = {}, owner_quotas = {} } = kept.value
-    return merged(this.#defaults, { tenant: quotas, owner: owner_quotas })
+    const { quotas, ownerQuotas } = await this.get(tenant)
+    const defaults = this.#defaults
+    return { tenant: { ...defaults.tenant, ...quotas }, owner: { ...defaults.owner, ...ownerQuotas } }
   }
 
   async get(tenant: string): Promise<TenantView> {
@@ -77,24 +76,14 @@ export class TenantRegistry {
   }
 
   async putQuotas(tenant: string, quotas: Quotas, ownerQuotas: Quotas): Promise<TenantView> {
-    return viewOf(
-      await this.#documents.change(tenant, tenant, (before) => ({
-        ...before,
-        quotas,
-        owner_quotas: ownerQuotas,
-      })),
-    )
+    const change = (before: TenantRecord | null) => ({ ...before, quotas, owner_quotas: ownerQuotas })
+    return viewOf(await this.#documents.change(tenant, tenant, change))
   }
 }
 
 function viewOf({ name, value }: Pick<CachedDocument<TenantRecord>, 'name' | 'value'>): TenantView {
   const { quotas = {}, owner_quotas = {} } = value
   return { tenant: name, quotas, ownerQuotas: owner_quotas }
-}
-
-/** A tenant's own quotas override the defaults. */
-function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
-  return { tenant: { ...defaults.tenant, ...own.tenant }, owner: { ...defaults.owner, ...own.owner } }
 }
 
 /** Rejects quotas that no alarm could keep, and invalid durations. */
@@ -109,20 +98,15 @@ export function checkedQuotas(quotas: Quotas): Quotas {
 /** What quotas need of the library besides a caller's alarms. */
 export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown' | 'admittedAlarms'>
 
-/** How much a call uses of the quotas that are rates. */
-interface Rates {
-  readonly sets: number
-  readonly wakes: number
-}
-
-/** How much a call uses of each quota. */
 interface Use {
   readonly sets: number
   wakes: number
   readonly active: number
 }
 
-/** The quotas that are rates. */
+/** How much a call uses of the quotas that are rates. */
+type Rates = Readonly<Omit<Use, 'active'>>
+
 const RATES = [
   {
     uses: 'sets',

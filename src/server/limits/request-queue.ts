@@ -3,7 +3,6 @@ import { WakefulError } from '../../error.ts'
 
 /** What bounds a queue. */
 export interface QueueBounds {
-  /** How many run at the same time. */
   readonly concurrency: number
   /** How many of one owner may wait. */
   readonly waitingMax: number

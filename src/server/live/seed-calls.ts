@@ -5,6 +5,7 @@ import { WakefulError } from '../../error.ts'
 import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
 import { type HistoryStatus, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
+import { pagesOf } from '../calls/index.ts'
 
 const LIST_MAX = 500
 const max = whole(1, LIST_MAX, '').optional()
@@ -74,13 +75,9 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
 /** Pending alarms in the seed's list, up to a number: a few bytes each, however large the alarms are. */
 async function pendingOf(alarms: Alarms, options: ListOptions, max: number) {
   const found: ReturnType<typeof pendingItem>[] = []
-  let after: { cursor?: string } | null = {}
-  while (after !== null && found.length < max) {
-    const page: ListPage = await alarms.list({ ...options, ...after, limit: max - found.length })
-    for (const { id, nextFireAt, fireAt, createdAt } of page.items)
+  for await (const { items } of pagesOf(alarms, options, max))
+    for (const { id, nextFireAt, fireAt, createdAt } of items)
       found.push(pendingItem(id, nextFireAt ?? fireAt, createdAt))
-    after = page.nextCursor === null ? null : { cursor: page.nextCursor }
-  }
   return found
 }
 

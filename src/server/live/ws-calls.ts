@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { type Operation, type OperationName, operations, subscribeArgs } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
@@ -31,10 +32,10 @@ export const WS_PATH = '/v1/ws'
 type Args = Readonly<Record<string, unknown>>
 type WsCall = (args: Args, caller: Caller, context: WsContext) => Promise<WsResult>
 
-/** REST's `list` has another name here: over the WebSocket, `list` is seed 001's. */
-const ALIASES: Readonly<Record<string, OperationName>> = { alarms: 'list' }
-
-/** The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. */
+/**
+ * The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. The
+ * first two need only the rights to read, which every key has.
+ */
 export class WsCalls {
   readonly #parts: AppParts
   readonly #calls: ReadonlyMap<string, WsCall>
@@ -43,33 +44,34 @@ export class WsCalls {
     this.#parts = parts
     this.#calls = new Map([
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),
-      ...Object.entries(ALIASES).map(([alias, name]) => [alias, this.#operation(name)] as const),
+      // REST's `list` has another name here: over the WebSocket, `list` is seed 001's.
+      ['alarms', this.#operation('list')],
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
         const run: WsCall = async (args, caller, context) => {
           const input = checked(schema, args) as never
           return parts.pages.run(caller, context, () => work(input, caller))
         }
-        return [name, mayRead(run)] as const
+        return [name, run] as const
       }),
-      ['subscribe', mayRead(subscribe)],
-      ['unsubscribe', mayRead(unsubscribe)],
+      ['subscribe', subscribe],
+      ['unsubscribe', unsubscribe],
     ])
   }
 
   /** Whether the answer may be large. An `inbox` that waits does not count: others must not wait for it. */
   mayBeLarge(call: string, args: Args): boolean {
     if (call === 'inbox') return args.wait === undefined
-    if (Object.hasOwn(SEED_CALLS, call) || Object.hasOwn(ALIASES, call)) return true
+    if (Object.hasOwn(SEED_CALLS, call) || call === 'alarms') return true
     return Object.hasOwn(operations, call) && operations[call as OperationName].method === 'GET'
   }
 
   async perform(call: string, args: Args, caller: Caller, context: WsContext): Promise<WsResult> {
-    const { clock, newRequestId, onAnswered } = this.#parts
+    const { clock, onAnswered } = this.#parts
     const startedAt = clock.monotonic()
     const run = this.#calls.get(call)
     const answered = (status: number, thrown: unknown) => {
       const route = run === undefined ? 'unmatched' : `${WS_PATH} ${call}`
-      onAnswered({ method: 'WS', route, status, requestId: newRequestId(), caller, thrown }, startedAt)
+      onAnswered({ method: 'WS', route, status, requestId: randomUUID(), caller, thrown }, startedAt)
     }
     try {
       if (run === undefined)
@@ -98,13 +100,6 @@ export class WsCalls {
       // A result that is not JSON is sent as a string.
       return { json: reply.type === undefined ? reply.json : JSON.stringify(reply.json) }
     }
-  }
-}
-
-function mayRead(call: WsCall): WsCall {
-  return (args, caller, context) => {
-    assertMay(caller, 'read')
-    return call(args, caller, context)
   }
 }
 

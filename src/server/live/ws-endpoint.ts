@@ -7,7 +7,7 @@ import { type Caller, isOwnOrigin } from '../auth/index.ts'
 import {
   duplicateHeader,
   type HeaderReader,
-  NodeHeaders,
+  nodeHeaders,
   problemOf,
   problemResponse,
   retryAfter,
@@ -21,14 +21,11 @@ import { WsSession } from './ws-session.ts'
 /** What waits for the readers of all WebSockets. */
 const UNREAD_BYTES_MAX = 256 * 1_048_576
 
-/** Handles a request to become a WebSocket. */
-export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-
 /**
  * What handles the requests to become a WebSocket. Those that may not are answered with a problem document. The calls of
  * the others go through the same authenticator, calls and log as over HTTP.
  */
-export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
+export function wsEndpoint(live: LiveParts, app: AppParts) {
   const { connections } = live
   const { authenticator, allowedOrigins } = app
   const calls = new WsCalls(app)
@@ -55,7 +52,7 @@ export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
     const duplicate = duplicateHeader(request)
     if (duplicate !== undefined) throw new WakefulError('request.header_twice', { header: duplicate })
     const ticket = ticketOf(request)
-    const headers = new NodeHeaders(request)
+    const headers = nodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
     connections.assertCapacity()
     return ticket === undefined
@@ -76,7 +73,7 @@ export function wsEndpoint(live: LiveParts, app: AppParts): UpgradeHandler {
     socket.end(problemResponse(problem.status, body, headers), () => socket.destroy())
   }
 
-  return async (request, socket, head) => {
+  return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     try {
       const caller = await admit(request)
       if (socket.destroyed) return

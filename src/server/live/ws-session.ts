@@ -30,7 +30,6 @@ const NOT_TEXT = 1003
 const POLICY_VIOLATION = 1008
 const TRY_LATER = 1013
 
-/** A call as it was received. */
 interface Message {
   readonly id: string | number | null
   readonly call: string

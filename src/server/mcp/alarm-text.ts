@@ -1,25 +1,20 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
 import { defined } from '../../library/index.ts'
-import { humanizeDuration } from '../../time/index.ts'
+import { formatLocal, humanizeDuration } from '../../time/index.ts'
 import { call, read, type ToolContext } from './tool.ts'
 
 /** An alarm as it is on the wire. */
 export type AlarmWire = z.output<(typeof operations)['get']['answers'][200]['schema']>
 
-type PreviewWire = z.output<(typeof operations)['preview']['answers'][200]['schema']>
+/** A preview as it is on the wire. */
+export type PreviewWire = z.output<(typeof operations)['preview']['answers'][200]['schema']>
 
 const INSTANTS_LISTED = 3
 const NAME_LENGTH_MAX = 80
 
-/** A recurring alarm's rule in words, and the instants after its next one. */
-interface RuleText {
-  readonly words: string
-  readonly later: readonly string[]
-}
-
-/** The rule of a recurring alarm in words; null for a one-time alarm. */
-async function ruleText(alarm: AlarmWire, work: ToolContext): Promise<RuleText | null> {
+/** The rule of a recurring alarm in words, and the instants after its next one; null for a one-time alarm. */
+async function ruleText(alarm: AlarmWire, work: ToolContext) {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
   const times = defined({ cron_expr, rrule, every, timezone, from: next_fire_at })
@@ -61,7 +56,6 @@ function endText(
   return `${status}${outcome === undefined ? '' : ` (${short(outcome)})`}${fired}`
 }
 
-/** Its target in words. */
 function targetText({ target }: AlarmWire): string {
   if (target === 'inbox') return 'to your inbox (tool `inbox`)'
   if (target === 'default') return 'to your default target'
@@ -108,20 +102,11 @@ export function nowText(now: number, zone: string): string {
   return `It is now ${wallTime(new Date(now), zone)}.`
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
-const FORMATS_MAX = 1_000
-
 /** An instant on the wall clock of a zone, with its weekday and the zone: `Tue 2026-11-17 09:00 Europe/Rome`. */
 export function wallTime(at: Date, zone: string): string {
-  const parts = new Map(
-    formatOf(zone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  )
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? ''
-  const seconds = part('second') === '00' ? '' : `:${part('second')}`
-  const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
-  return `${part('weekday')} ${date} ${part('hour')}:${part('minute')}${seconds} ${zone}`
+  const [date, time] = formatLocal(at.getTime(), zone).split('T') as [string, string]
+  const weekday = new Date(date).toUTCString().slice(0, 3)
+  return `${weekday} ${date} ${time.slice(0, 8).replace(/:00$/, '')} ${zone}`
 }
 
 /** An instant relative to now: `in 1d 11h`, `3m ago`, `now`. */
@@ -135,24 +120,4 @@ function distance(at: Date, now: number): string {
 function timeText(instant: string, zone: string, now: number): string {
   const at = new Date(instant)
   return `${wallTime(at, zone)}, ${distance(at, now)}`
-}
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone)
-  if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    calendar: 'iso8601',
-    weekday: 'short',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  })
-  if (formats.size >= FORMATS_MAX) formats.clear()
-  formats.set(zone, made)
-  return made
 }

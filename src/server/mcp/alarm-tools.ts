@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { editing, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type AlarmWire, alarmLine, alarmText, nowText, statusText, wallTime } from './alarm-text.ts'
+import {
+  type AlarmWire,
+  alarmLine,
+  alarmText,
+  nowText,
+  type PreviewWire,
+  statusText,
+  wallTime,
+} from './alarm-text.ts'
 import {
   call,
   idOf,
@@ -145,8 +153,7 @@ const preview = tool({
   hints: READS,
   run: async (body, work) => {
     const reply = await call(work, 'preview', { body })
-    const { timezone, description, instants } =
-      read<z.output<(typeof operations)['preview']['answers'][200]['schema']>>(reply)
+    const { timezone, description, instants } = read<PreviewWire>(reply)
     const lines = instants.map(
       ({ instant, note }) =>
         `- ${wallTime(new Date(instant), timezone)}${note === undefined ? '' : ` (${note})`}`,

@@ -2,8 +2,8 @@ import type { Context, Hono } from 'hono'
 import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../auth/index.ts'
-import { readBody, traceOf } from '../http/index.ts'
-import { type AppParts, refuse, refuseMethod, requestIdOf } from '../rest/index.ts'
+import { headersOf, readBody, requestId, traceOf } from '../http/index.ts'
+import { type AppParts, refuse, refuseMethod } from '../rest/index.ts'
 import type { Exchange } from './protocol.ts'
 import { type ToolBox, toolBox } from './tool-box.ts'
 
@@ -12,32 +12,29 @@ const MCP_PATH = '/mcp'
 /** Callers over the network have no zone of their own. */
 const ZONE = 'UTC'
 
-/** What MCP over HTTP needs besides what every HTTP interface does. */
-export interface McpParts extends AppParts {
-  readonly version: string
-  readonly now: () => number
-}
-
 /**
  * MCP over streamable HTTP. Every request is independent: it has its own key, is authenticated as over REST, and can be
  * answered by any process behind a load balancer.
  */
-export function mountMcp(app: Hono, parts: McpParts): void {
+export function mountMcp(app: Hono, parts: AppParts, version: string): void {
   // Loaded on first use: most processes of the command line never need it.
   let loading: Promise<typeof import('./protocol.ts')> | undefined
   const load = () => {
     loading ??= import('./protocol.ts')
     return loading
   }
-  app.post(MCP_PATH, (c) => answer(parts, c, async (exchange) => (await load()).answerExchange(exchange)))
+  const info = { version, zone: ZONE }
+  app.post(MCP_PATH, (c) =>
+    answer(parts, c, async (exchange) => (await load()).answerExchange({ ...exchange, info })),
+  )
   // There is no stream to open and no session to end.
   app.all(MCP_PATH, (c) => refuseMethod(parts, c, MCP_PATH, ['POST']))
 }
 
 async function answer(
-  parts: McpParts,
+  parts: AppParts,
   c: Context,
-  exchange: (exchange: Exchange) => Promise<Response>,
+  exchange: (exchange: Omit<Exchange, 'info'>) => Promise<Response>,
 ): Promise<Response> {
   const request = c.req.raw
   const startedAt = parts.clock.monotonic()
@@ -51,9 +48,9 @@ async function answer(
     const box = toolsFor(parts, request, caller, (thrown) => {
       error = thrown
     })
-    const response = await exchange({ request, body, info: { version: parts.version, zone: ZONE }, box })
+    const response = await exchange({ request, body, box })
     const { status } = response
-    const id = requestIdOf(parts, c)
+    const id = requestId(headersOf(c))
     const { method } = c.req
     parts.onAnswered({ method, route: MCP_PATH, status, requestId: id, caller, thrown: error }, startedAt)
     const headers = new Headers(response.headers)
@@ -65,9 +62,8 @@ async function answer(
   }
 }
 
-/** The tools as this caller may use them. */
 function toolsFor(
-  parts: McpParts,
+  parts: AppParts,
   request: Request,
   caller: Caller,
   onError: (thrown: unknown) => void,
@@ -77,7 +73,7 @@ function toolsFor(
     ({ signal, traceparent = trace.traceparent }) => {
       const either = AbortSignal.any([signal, request.signal])
       const context = { caller, signal: either, ...(traceparent !== undefined && { traceparent }) }
-      return { calls: parts.calls, context, now: parts.now }
+      return { calls: parts.calls, context, now: () => parts.clock.now() }
     },
     { zone: ZONE, onError },
   )

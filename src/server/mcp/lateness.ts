@@ -1,26 +1,21 @@
+import type { z } from 'zod'
+import type { operations } from '../../contracts/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 
+type Answer<N extends 'inbox' | 'why'> = z.output<(typeof operations)[N]['answers'][200]['schema']>
+
 /** The times of a wake, as it was received. */
-export interface WakeTimes {
-  readonly scheduled_for: string
-  readonly fired_at: string
-  readonly drift_ms: number
-  readonly attempt: number
-  readonly tries: number
-}
+export type WakeTimes = Pick<
+  Answer<'inbox'>['items'][number],
+  'scheduled_for' | 'fired_at' | 'drift_ms' | 'attempt' | 'tries'
+>
 
 /** What is known of its alarm. */
 export interface Background {
   readonly createdAt: string
   readonly lastError: string | null
   /** What happened to it, in order. */
-  readonly story: readonly {
-    readonly at: string
-    readonly type: string
-    readonly text: string
-    readonly error?: string | undefined
-    readonly reason?: string | undefined
-  }[]
+  readonly story: Answer<'why'>['story']
 }
 
 /** Every delivery may take this long. */

@@ -6,18 +6,15 @@ import { readJson } from '../../json/index.ts'
 import type { McpInfo } from './protocol.ts'
 import type { ToolBox } from './tool-box.ts'
 
-/** The stream that messages are written to. */
 interface LineSink {
   write(text: string, done?: () => void): unknown
 }
 
-/** What MCP over stdio needs. */
 interface StdioParts {
   readonly input: Readable
   readonly output: LineSink
   readonly box: ToolBox
   readonly info: McpInfo
-  /** Ends it. */
   readonly signal: AbortSignal
 }
 

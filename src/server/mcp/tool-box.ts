@@ -109,29 +109,22 @@ async function run(tool: Tool, args: unknown, work: ToolContext): Promise<CallTo
   }
 }
 
-type Json = Record<string, unknown>
+/** The descriptions of schemas, without their names: a schema with a name is referred to, and many clients do not follow references. */
+const DESCRIPTIONS = {
+  get: (schema: z.core.$ZodType) => {
+    const { id: _, ...described } = z.globalRegistry.get(schema) ?? {}
+    return described
+  },
+} as typeof z.globalRegistry
 
-/** A schema without references, which many clients do not follow. */
-function toolSchema(schema: z.ZodObject, io: 'input' | 'output'): Json & { type: 'object' } {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
-  const definitions = (json.$defs ?? {}) as Record<string, Json>
-  const { $defs: __, ...whole } = inlined(json, definitions) as Json
-  return { ...whole, type: 'object' }
-}
-
-function inlined(value: unknown, definitions: Readonly<Record<string, Json>>): unknown {
-  if (Array.isArray(value)) return value.map((item) => inlined(item, definitions))
-  if (typeof value !== 'object' || value === null) return value
-  const { $ref, id, ...rest } = value as Json
-  const name = typeof $ref === 'string' ? /^#\/\$defs\/(.+)$/.exec($ref)?.[1] : undefined
-  const fields = Object.entries(rest)
-    .filter(([key, field]) => !isBound(key, field))
-    .map(([key, field]) => [key, inlined(field, definitions)])
-  // A property may be called `id`; the name of a schema is a string.
-  const own = Object.fromEntries(
-    typeof id === 'object' ? [['id', inlined(id, definitions)], ...fields] : fields,
-  )
-  return name === undefined ? own : { ...(inlined(definitions[name], definitions) as Json), ...own }
+function toolSchema(schema: z.ZodObject, io: 'input' | 'output') {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    metadata: DESCRIPTIONS,
+  })
+  const text = JSON.stringify({ ...json, type: 'object' })
+  return JSON.parse(text, (name, value: unknown) => (isBound(name, value) ? undefined : value)) as unknown
 }
 
 /** Lengths, and bounds that every safe integer keeps. They are left out, because models read the whole list of tools and do not need them. */

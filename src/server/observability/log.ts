@@ -43,7 +43,6 @@ export interface AdminAct {
   /** Who did it: the key's public part, or `local`. */
   readonly by: string
   readonly tenant: string
-  /** What it was about. */
   readonly about: Readonly<Record<string, unknown>>
 }
 

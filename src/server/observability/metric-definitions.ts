@@ -102,9 +102,7 @@ export const METRICS = {
     'method',
     'route',
   ]),
-  connections: gauge('wakeful_connections', 'Open connections of live readers, by kind: ws, sse, inbox', [
-    'kind',
-  ]),
+  connections: gauge('wakeful_connections', 'Open connections of live readers, by kind: ws, sse', ['kind']),
   inboxWaiting: gauge('wakeful_inbox_waiting', 'Unacknowledged wakes in inboxes; at most 10,000 are counted'),
   clockCorrection: gauge(
     'wakeful_clock_correction_seconds',

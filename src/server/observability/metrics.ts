@@ -56,7 +56,6 @@ export class Metrics {
     this.#source = { ...source, readings: recentReadings(source.readings, source.clock) }
   }
 
-  /** Counts a request. */
   request(
     { method, route, status }: Pick<Answered, 'method' | 'route' | 'status'>,
     durationMs: number,

@@ -21,7 +21,6 @@ export interface ReadinessOptions {
   readonly timeoutMs: number
   /** How late alarms may fire. */
   readonly lagMsMax: number
-  /** Whether the server is draining. */
   readonly isStopping: () => boolean
 }
 
@@ -31,7 +30,6 @@ export interface MonitoringParts extends ReadinessOptions {
   /** Who may read the metrics: those with a key of all tenants, anyone, or no one. */
   readonly metricsFor: 'key' | 'open' | 'off'
   readonly access: MetricsAccess
-  readonly newRequestId: () => string
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }
@@ -47,7 +45,7 @@ export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
       const { contentType, body } = await parts.metrics.text()
       return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
     } catch (thrown) {
-      return refusal(thrown, parts.newRequestId())
+      return refusal(thrown)
     }
   })
 }

@@ -28,9 +28,7 @@ export interface AppParts {
   /** The origins whose pages may call. */
   readonly allowedOrigins: ReadonlySet<string>
   readonly bodyBytesMax: number
-  /** Makes the id of a request that has none. */
-  readonly newRequestId: () => string
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>
   readonly onAnswered: (answered: Answered, startedAt: number) => void
 }
 
@@ -85,7 +83,6 @@ export function refuseMethod(
   return response
 }
 
-/** What is known of a refused request. */
 interface Refused {
   readonly route: string
   readonly method?: string
@@ -98,7 +95,7 @@ interface Refused {
 
 /** Answers with what was thrown, and reports the request as answered. */
 export function refuse(parts: AppParts, c: Context, thrown: unknown, refused: Refused): Response {
-  const { route, method = c.req.method, id = requestIdOf(parts, c), caller = null } = refused
+  const { route, method = c.req.method, id = requestId(headersOf(c)), caller = null } = refused
   const response = refusal(thrown, id, refused.status)
   const { status } = response
   const logged = status >= 500 ? thrown : null
@@ -107,12 +104,6 @@ export function refuse(parts: AppParts, c: Context, thrown: unknown, refused: Re
   return response
 }
 
-/** The id of a request: the caller's, or a new one. */
-export function requestIdOf(parts: AppParts, c: Context): string {
-  return requestId(headersOf(c), parts.newRequestId)
-}
-
-/** What answers the requests for one operation. */
 function operationHandler(parts: AppParts, name: OperationName, operation: Operation): MiddlewareHandler {
   const { method, path: route, rights, acceptsTicket } = operation
   const call = parts.calls[name] as (input: unknown, context: CallContext) => Promise<Reply>
@@ -121,7 +112,7 @@ function operationHandler(parts: AppParts, name: OperationName, operation: Opera
   return async (c, next) => {
     if (hasEffect && c.req.method === 'HEAD') return next()
     const startedAt = parts.clock.monotonic()
-    const id = requestIdOf(parts, c)
+    const id = requestId(headersOf(c))
     let caller: Caller | null = null
     try {
       caller = await authenticate(parts, c, operation)
@@ -170,18 +161,12 @@ function authenticate(
 
 /** A path that cannot be decoded would be taken literally, and so for the name of another alarm. */
 function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown {
-  const [path] = c.req.url.split('?', 1)
-  if (path!.includes('%') && !isDecodable(path!)) throw new WakefulError('request.path_encoding', {})
-  return checked(params, c.req.param())
-}
-
-function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(text)
-    return true
+    decodeURIComponent(c.req.url.split('?', 1)[0]!)
   } catch {
-    return false
+    throw new WakefulError('request.path_encoding', {})
   }
+  return checked(params, c.req.param())
 }
 
 function queryOf(c: Context, { query }: Operation): unknown {

@@ -1,2 +1,2 @@
 /** REST: a route for each operation of the contracts. */
-export { type AppParts, buildApp, refuse, refuseMethod, requestIdOf } from './app.ts'
+export { type AppParts, buildApp, refuse, refuseMethod } from './app.ts'

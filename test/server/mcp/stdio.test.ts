@@ -36,7 +36,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     expect(wake).toMatchObject({ wake_message: 'hello', payload: { n: 1 } })
     await agent.tool('ack', { occurrence_id: wake.occurrence_id, complete: 'done' })
     expect((await agent.tool('why', { id: set.structured.id })).text).toMatch('reported complete: done')
-    expect((await agent.tool('set', { when: 'never' })).text).toMatch(/^invalid_time: /)
+    expect((await agent.tool('set', { when: 'never' })).text).toMatch(/^invalid_time: `when`: /)
     await agent.client.close()
   })
 
