@@ -1,5 +1,6 @@
 /** Errors with the texts of all reasons: importing this file loads the whole catalogue. */
 export {
+  aboutField,
   assertMembers,
   display,
   type ErrorCode,

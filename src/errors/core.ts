@@ -2,8 +2,7 @@
  * Errors for what browsers load: the client, and what it shares with the library. Only the texts of reasons that these throw
  * are loaded (8 kB instead of 38 kB); an error from the server brings its text with it.
  */
-import { loadReasons } from './reason.ts'
-import { CORE_REASONS } from './reasons/core.ts'
+import './reasons/core.ts'
 
 export { type ErrorCode, isErrorCode } from './reason.ts'
 export {
@@ -16,5 +15,3 @@ export {
   WakefulError,
 } from './wakeful-error.ts'
 export { type ErrorData, fromWire, libraryField, type WireError } from './words.ts'
-
-loadReasons(CORE_REASONS)

@@ -1,11 +1,10 @@
-import { assertText, type Limits } from '../alarm/index.ts'
+import { assertText, checked, type Limits } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
 import type { Assembly, LibraryContext } from './context.ts'
-import { checked } from './options.ts'
 import { readingsOf } from './readings.ts'
 import type { Upkeep } from './upkeep.ts'
 

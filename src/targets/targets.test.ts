@@ -14,11 +14,11 @@ test.each([
   [{ event: true }, 'event', 'event'],
   ['event', 'handler', 'event'],
 ])('%j is a target of kind %s', (spec, kind, name) => {
-  expect(targets.parse(spec)).toMatchObject({ kind, name })
+  expect(targets.parse(spec, 'target')).toMatchObject({ kind, name })
 })
 
 test('without an inbox, its name is that of a handler', () => {
-  expect(withoutInbox.parse('inbox')).toMatchObject({ kind: 'handler', name: 'inbox' })
+  expect(withoutInbox.parse('inbox', 'target')).toMatchObject({ kind: 'handler', name: 'inbox' })
 })
 
 test.each([
@@ -29,5 +29,5 @@ test.each([
   [{ event: 1 }, 'Write the event target as { event: true }.'],
   [7, 'A target must be the name of a handler or an object that names its kind, not 7.'],
 ])('%j is refused', (spec, message) => {
-  expect(() => targets.parse(spec as never)).toThrow(message)
+  expect(() => targets.parse(spec as never, 'target')).toThrow(message)
 })

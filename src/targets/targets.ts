@@ -1,5 +1,5 @@
 import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
-import { display, unknownField, WakefulError } from '../error.ts'
+import { aboutField, display, unknownField, WakefulError } from '../error.ts'
 import { closest } from '../time/index.ts'
 
 /** The name of the inbox: of its kind, and by itself a target. No handler may have it. */
@@ -96,8 +96,16 @@ export class Targets implements Dispatcher {
     return new Targets([...kinds, ...this.#kinds.values()])
   }
 
-  /** Parses a target, or throws with what can be written. */
-  parse(spec: TargetSpec): Target {
+  /** Parses the target in this field, or throws with what can be written. */
+  parse(spec: TargetSpec, field: string): Target {
+    try {
+      return this.#parse(spec)
+    } catch (thrown) {
+      throw aboutField(field, thrown)
+    }
+  }
+
+  #parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
       throw new WakefulError('target.malformed', { value: display(spec) })
     }

@@ -71,7 +71,7 @@ export function webhookTarget(ports: WebhookPorts, settings: WebhookSettings): T
 
 /** Parses and validates a webhook. */
 export function parseWebhook(spec: TargetObject, allowPrivate: boolean): WebhookSpec {
-  const method = inField('method', () => readMethod(spec.method))
+  const method = spec.method === undefined ? 'POST' : inField('method', () => readMethod(spec.method))
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)
     throw new WakefulError('webhook.body_with_get', {}, { field: 'body' })
@@ -84,7 +84,6 @@ export function parseWebhook(spec: TargetObject, allowPrivate: boolean): Webhook
 }
 
 function readMethod(input: unknown): string {
-  if (input === undefined) return 'POST'
   const method = typeof input === 'string' ? input.toUpperCase() : ''
   if (METHODS.includes(method)) return method
   throw new WakefulError('field.not_one_of', { allowed: METHODS, value: display(input) })
