@@ -11,17 +11,7 @@ import { TIME_REASONS } from './reasons/time.ts'
 
 export * from './foreign-text.ts'
 export { ERROR_CODES, type ErrorCode, isErrorCode, type Param, type Params, reasonOf } from './reason.ts'
-export {
-  aboutField,
-  assertMembers,
-  display,
-  errorText,
-  inField,
-  typeName,
-  unknownField,
-  unknownWireField,
-  WakefulError,
-} from './wakeful-error.ts'
+export * from './wakeful-error.ts'
 export * from './words.ts'
 
 /** Every reason for which a call is refused, by its stable id. */

@@ -48,18 +48,8 @@ export interface Assembly {
   readonly observer?: Observer | undefined
 }
 
-type Shared =
-  | 'store'
-  | 'clock'
-  | 'observer'
-  | 'limits'
-  | 'timezone'
-  | 'createdVia'
-  | 'webhookSecrets'
-  | 'onError'
-
 /** What the calls of every owner share. */
-export interface LibraryContext extends Pick<Assembly, Shared> {
+export interface LibraryContext extends Omit<Assembly, 'engine'> {
   readonly engine: Engine
   /** Wakes readers when the log has grown. */
   readonly logNotifier: LogNotifier

@@ -9,16 +9,7 @@ import {
   WebhookSender,
   type WebhookSettings,
 } from './webhook-delivery.ts'
-import { type BodyTemplate, readTemplate } from './webhook-template.ts'
-
-/** A validated webhook. */
-export interface WebhookSpec {
-  readonly url: string
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>> | null
-  /** Undefined to send the standard body. */
-  readonly body: BodyTemplate | undefined
-}
+import { readTemplate } from './webhook-template.ts'
 
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']
 const URL_BYTES_MAX = 2_048
@@ -69,8 +60,8 @@ export function webhookTarget(ports: WebhookPorts, settings: WebhookSettings): T
   }
 }
 
-/** Parses and validates a webhook. */
-export function parseWebhook(spec: TargetObject, allowPrivate: boolean): WebhookSpec {
+/** Parses and validates a webhook; a body of undefined is the standard one. */
+export function parseWebhook(spec: TargetObject, allowPrivate: boolean) {
   const method = spec.method === undefined ? 'POST' : inField('method', () => readMethod(spec.method))
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)

@@ -79,8 +79,11 @@ export function writeOptions(
 function recordValue(name: string, field: Field, value: unknown, context: FieldContext): unknown {
   const { limits, defaults, target } = context
   switch (field.type) {
-    case 'text':
-      return value === null ? field.defaultValue : textOf(name, value, field, limits)
+    case 'text': {
+      if (value === null) return field.defaultValue
+      const assert = field.nonEmpty ? assertName : assertText
+      return assert(name, value, limits[field.limit ?? 'nameBytesMax'])
+    }
     case 'choice':
       return value === null ? field.defaultValue : assertChoice(name, value, field.values)
     case 'integer':
@@ -99,11 +102,6 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     default:
       throw new Error(`the field ${name} cannot be set`)
   }
-}
-
-function textOf(name: string, value: unknown, field: Field, limits: Limits): string {
-  const bytesMax = limits[field.limit ?? 'nameBytesMax']
-  return field.nonEmpty ? assertName(name, value, bytesMax) : assertText(name, value, bytesMax)
 }
 
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
@@ -246,24 +244,14 @@ export const DEFAULT_LIMITS: Limits = {
   listMax: 500,
 }
 
-/** Whether PostgreSQL can store it, too. */
-export function hasNoNul(text: string): boolean {
-  return !text.includes('\0')
-}
-
-/** Whether it has no half of a surrogate pair, which UTF-8 cannot encode. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed()
-}
-
 /** Refuses text that is too long, or that a store could not return unchanged. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
   if (typeof value !== 'string')
     throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field })
   const bytes = utf8Length(value)
   if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
-  if (!hasNoNul(value)) throw new WakefulError('field.nul_character', {}, { field })
-  if (!isWellFormed(value)) throw new WakefulError('field.lone_surrogate', {}, { field })
+  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
+  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
   return value
 }
 
