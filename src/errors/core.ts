@@ -5,13 +5,5 @@
 import './reasons/core.ts'
 
 export { type ErrorCode, isErrorCode } from './reason.ts'
-export {
-  closest,
-  display,
-  errorText,
-  inField,
-  typeName,
-  unknownField,
-  WakefulError,
-} from './wakeful-error.ts'
+export * from './wakeful-error.ts'
 export { type ErrorData, fromWire, libraryField, type WireError } from './words.ts'

@@ -3,8 +3,9 @@ import { eventTarget, inboxTarget } from './built-in.ts'
 import { HandlerTarget } from './handler.ts'
 import { Targets } from './targets.ts'
 
-const withoutInbox = new Targets([new HandlerTarget('app'), eventTarget])
-const targets = withoutInbox.with([inboxTarget({} as never)])
+const kinds = [new HandlerTarget('app'), eventTarget]
+const withoutInbox = new Targets(kinds)
+const targets = new Targets([inboxTarget({} as never), ...kinds])
 
 test.each([
   ['remind', 'handler', 'remind'],

@@ -91,11 +91,6 @@ export class Targets implements Dispatcher {
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
   }
 
-  /** The same with more kinds, which come first. */
-  with(kinds: readonly TargetKind[]): Targets {
-    return new Targets([...kinds, ...this.#kinds.values()])
-  }
-
   /** Parses the target in this field, or throws with what can be written. */
   parse(spec: TargetSpec, field: string): Target {
     try {
