@@ -93,28 +93,24 @@ export class Targets implements Dispatcher {
 
   /** Parses the target in this field, or throws with what can be written. */
   parse(spec: TargetSpec, field: string): Target {
-    try {
-      return this.#parse(spec)
-    } catch (thrown) {
-      throw aboutField(field, thrown)
-    }
-  }
-
-  #parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
-      throw new WakefulError('target.malformed', { value: display(spec) })
+      throw new WakefulError('target.malformed', { value: display(spec) }, { field })
     }
     const object = typeof spec === 'string' ? this.#named(spec) : spec
     const kinds = [...this.#kinds.keys()]
     const kind = this.#kinds.get(kinds.find((name) => Object.hasOwn(object, name)) ?? '')
     if (kind === undefined) {
       const names = Object.keys(object)
-      const near = closest(names[0] ?? '', kinds)
-      throw new WakefulError('target.unknown_kind', { value: names.join(', ').slice(0, 200), kinds, near })
+      const params = { value: names.join(', ').slice(0, 200), kinds, near: closest(names[0] ?? '', kinds) }
+      throw new WakefulError('target.unknown_kind', params, { field })
     }
     const unknown = Object.keys(object).find((name) => !kind.fields.includes(name))
-    if (unknown !== undefined) throw unknownField(unknown, kind.fields)
-    return kind.parse(object)
+    if (unknown !== undefined) throw unknownField(unknown, kind.fields, field)
+    try {
+      return kind.parse(object)
+    } catch (thrown) {
+      throw aboutField(field, thrown)
+    }
   }
 
   /** A name alone is the inbox, or a handler. */

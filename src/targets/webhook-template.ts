@@ -34,7 +34,7 @@ export function readTemplate(body: unknown): BodyTemplate {
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
-    throw new WakefulError('webhook.too_many_placeholders', { count, max: PLACEHOLDERS_MAX })
+    throw new WakefulError('field.too_many', { count, unit: 'placeholders', max: PLACEHOLDERS_MAX })
   return template
 }
 

@@ -292,7 +292,7 @@ function readHeaders(input: unknown): Readonly<Record<string, string>> {
     throw new WakefulError('webhook.headers', { value: display(input) })
   const entries = Object.entries(input)
   if (entries.length > HEADERS_MAX)
-    throw new WakefulError('webhook.too_many_headers', { count: entries.length, max: HEADERS_MAX })
+    throw new WakefulError('field.too_many', { count: entries.length, unit: 'headers', max: HEADERS_MAX })
   const headers: Record<string, string> = Object.create(null)
   let bytes = 0
   for (const [written, value] of entries) {

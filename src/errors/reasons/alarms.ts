@@ -61,7 +61,6 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.forbidden_address':
     '{field} is at a {kind} address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
   'webhook.headers': '{field} must be an object of strings, not {value}.',
-  'webhook.too_many_headers': '{field} has {count} headers. At most {max} are allowed.',
   'webhook.header_twice': 'The header {name} appears twice. Use it once.',
   'webhook.header_name': '{name} is not a valid header name. Use letters, digits and -.',
   /** Without the value, which may be a secret. */
@@ -73,7 +72,6 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.placeholder': '{field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
   'webhook.placeholder_in_name':
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
-  'webhook.too_many_placeholders': '{field} has {count} placeholders. At most {max} are allowed.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',
   'webhook.secrets_full':
     'conflict: {max} former secrets still sign, each for 24 hours after it was replaced. Rotate again after {until}, when the first of them expires.',

@@ -26,8 +26,7 @@ export const CORE_REASONS = reasons('invalid_request', {
     words,
   ) =>
     `${words.it} must be a whole number ${max === null ? `of at least ${min}` : `from ${min} to ${max}`}, not ${value}.`,
-  'field.too_many': ({ max, unit }: { max: number; unit: string }, words) =>
-    `${words.it} must have at most ${counted(max, unit)}.`,
+  'field.too_many': '{field} has {count} {unit}. At most {max} are allowed.',
   'field.too_small': '{field} must be greater than zero.',
   'field.empty': '{field} is empty. Set a value, or leave it out.',
   'field.too_long': '{field} is {bytes} bytes long. At most {max} are allowed.',
@@ -132,8 +131,4 @@ export const CORE_REASONS = reasons('invalid_request', {
 function retryAdvice(repeatable: boolean, words: Words): string {
   if (repeatable) return ''
   return ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
