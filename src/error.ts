@@ -1,11 +1,2 @@
 /** Errors with the texts of all reasons: importing this file loads the whole catalogue. */
-export {
-  assertMembers,
-  display,
-  type ErrorCode,
-  errorText,
-  inField,
-  typeName,
-  unknownField,
-  WakefulError,
-} from './errors/index.ts'
+export * from './errors/index.ts'

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { errorOf } from '../src/client/error.ts'
 import { inField, unknownField, WakefulError } from '../src/error.ts'
 import {
+  ERROR_CODES,
   fromWire,
   INTERFACES,
   libraryField,
@@ -32,6 +33,10 @@ describe('every reason', () => {
       if (where !== 'library') expect(text).not.toMatch(/`maxFailures`/)
       if (where === 'cli') expect(text).not.toMatch(/`--/)
     }
+  })
+
+  it.each(IDS)('%s has one of the codes', (reason) => {
+    expect(ERROR_CODES).toContain(reasonOf(reason)!.code)
   })
 
   it.each(IDS)('%s has an id and parameters that are the same in TypeScript and JSON', (reason) => {

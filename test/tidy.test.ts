@@ -37,13 +37,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['redaction', 'time'],
   alarm: ['json', 'seeds', 'time'],
   stores: ['alarm', 'time'],
-  targets: ['alarm', 'seeds', 'stores', 'time'],
+  targets: ['alarm', 'json', 'seeds', 'stores', 'time'],
   'stores/sharded': ['alarm', 'stores', 'time'],
   'stores/postgres': ['alarm', 'stores', 'stores/sharded', 'time'],
   'stores/sqlite': ['alarm', 'stores', 'time'],
   log: ['alarm', 'stores', 'time'],
   engine: ['alarm', 'stores', 'targets', 'time'],
-  library: ['alarm', 'engine', 'log', 'seeds', 'stores', 'targets', 'time'],
+  library: ['alarm', 'engine', 'json', 'log', 'seeds', 'stores', 'targets', 'time'],
   // It opens Wakeful as a user would, on another clock.
   testing: ['alarm', 'engine', 'hosts', 'library', 'log', 'stores', 'stores/sqlite', 'targets', 'time'],
   contracts: ['alarm', 'library', 'seeds', 'time'],
@@ -105,7 +105,6 @@ const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
 
 /** Files that other modules may import directly, because they must not load the whole module. */
 const DIRECT_ENTRIES: readonly string[] = [
-  'src/alarm/fields/field-lists.ts',
   'src/alarm/fields/index.ts',
   'src/alarm/fields/table.ts',
   'src/contracts/routes.ts',
@@ -117,7 +116,7 @@ const DIRECT_ENTRIES: readonly string[] = [
 ]
 /** What the client may load at run time: browsers load it, so it has neither all texts of errors nor the checks of options. */
 const CLIENT_LOADS =
-  /^src\/(?:client\/|contracts\/routes|json\/|errors\/(?!index)|alarm\/fields\/(?:field-lists|table)|time\/(?:durations|text)\/)/
+  /^src\/(?:client\/|contracts\/routes|json\/|errors\/(?!index)|alarm\/fields\/table|time\/(?:durations|text)\/)/
 
 /** Modules that read time from the clock port only, so that the simulator and a Durable Object can run them. */
 const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']

@@ -1,6 +1,5 @@
-import { impliedPool, PLAIN_NAMES } from '../alarm/fields/field-lists.ts'
 import type { PlainFields } from '../alarm/fields/index.ts'
-import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
+import { ALARM_FIELDS, type Field, impliedPool, PLAIN_NAMES } from '../alarm/fields/table.ts'
 import type { AlarmView, Scope } from '../alarm/index.ts'
 import type { EventView } from '../library/index.ts'
 import { camelNames, ruleOf } from './rule.ts'

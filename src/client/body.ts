@@ -20,7 +20,7 @@ const WIRE: ReadonlyMap<string, string | null> = new Map(
 export function bodyText(fields: Fields): string {
   const members = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
-    const text = VERBATIM.has(name) ? jsonText(value) : JSON.stringify(value)
+    const text = VERBATIM.has(name) ? jsonText(value, name) : JSON.stringify(value)
     return `${JSON.stringify(name)}:${text}`
   })
   return `{${members.join(',')}}`

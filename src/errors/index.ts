@@ -1,4 +1,4 @@
-import { loadReasons, type ParamsIn } from './reason.ts'
+import type { ParamsIn } from './reason.ts'
 import { ALARM_REASONS } from './reasons/alarms.ts'
 import { CLI_REASONS } from './reasons/cli.ts'
 import { CORE_REASONS } from './reasons/core.ts'
@@ -11,20 +11,11 @@ import { TIME_REASONS } from './reasons/time.ts'
 
 export * from './foreign-text.ts'
 export { ERROR_CODES, type ErrorCode, isErrorCode, type Param, type Params, reasonOf } from './reason.ts'
-export {
-  assertMembers,
-  display,
-  errorText,
-  inField,
-  typeName,
-  unknownField,
-  unknownWireField,
-  WakefulError,
-} from './wakeful-error.ts'
+export * from './wakeful-error.ts'
 export * from './words.ts'
 
 /** Every reason for which a call is refused, by its stable id. */
-export const REASONS = loadReasons({
+export const REASONS = {
   ...CORE_REASONS,
   ...ALARM_REASONS,
   ...TIME_REASONS,
@@ -34,7 +25,7 @@ export const REASONS = loadReasons({
   ...REQUEST_REASONS,
   ...OPERATION_REASONS,
   ...CLI_REASONS,
-})
+} as const
 
 /** The stable id of a reason. */
 export type ReasonId = keyof typeof REASONS

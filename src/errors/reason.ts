@@ -40,30 +40,24 @@ export const FIELD_PARAMS: ReadonlySet<string> = new Set(['other', 'others', 'fi
 /** One way in which a call can be refused: its code, and its words as a function of its parameters. */
 export interface Reason<P extends Params = Params> {
   readonly code: ErrorCode
-  text(params: P, words: Words): string
+  readonly text: Text<P>
 }
 
-/** A reason whose text needs logic; the type of its parameters is checked at every throw. */
-export function reason<P extends Params = Record<never, never>>(
-  code: ErrorCode,
-  text: (params: P, words: Words) => string,
-): Reason<P> {
-  return { code, text }
-}
+/** A text that needs logic. The type of its parameters is checked at every throw. */
+type Text<P> = (params: P, words: Words) => string
 
 /**
- * Reasons by their ids, most of them as `code: text`. In a text,
+ * Reasons by their ids. Most are texts, which begin with their code (`not_found: …`) if it is not that of the catalogue. In a text,
  * - `{name}` is a parameter. A list is joined with commas, and `FIELD_PARAMS` are fields by their names in the library.
  * - `{field}` is the field that the error is about.
  * - `<maxFailures>` is a field by its name in the library, and `<misfire=skip>` a field with a value.
  */
-export type Definitions = Readonly<Record<string, `${ErrorCode}: ${string}` | Reason>>
+type Definitions = Readonly<Record<string, string | Text<never> | Reason<never>>>
 
 /** The parameters of a definition; those of a text are the names in braces. Braces around more than a name are text. */
-export type ParamsIn<D> =
-  D extends Reason<infer P>
-    ? P
-    : { readonly [N in Exclude<InBraces<D>, 'field' | `${string}${' ' | '"'}${string}`>]: TextParam }
+export type ParamsIn<D> = D extends { text: Text<infer P> } | Text<infer P>
+  ? P
+  : { readonly [N in Exclude<InBraces<D>, 'field' | `${string}${' ' | '"'}${string}`>]: TextParam }
 
 type InBraces<T> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | InBraces<Rest> : never
 
@@ -71,28 +65,29 @@ type TextParam = string | number | readonly string[]
 
 const PLACEHOLDER = /\{([a-z]+)\}|<([a-zA-Z.]+)(?:=([^>]+))?>/g
 
-function reasonOfText(definition: string): Reason {
-  const colon = definition.indexOf(': ')
-  const template = definition.slice(colon + 2)
-  return {
-    code: definition.slice(0, colon) as ErrorCode,
-    text: (params, words) =>
-      template.replace(PLACEHOLDER, (_, name?: string, field?: string, value?: string) => {
-        if (field !== undefined) return value === undefined ? words.name(field) : words.option(field, value)
-        if (name === 'field') return words.it
-        const values = [params[name!]!].flat()
-        return FIELD_PARAMS.has(name!) ? words.names(values as string[]) : values.join(', ')
-      }),
-  }
+function textOf(template: string): Text<Params> {
+  return (params, words) =>
+    template.replace(PLACEHOLDER, (_, name?: string, field?: string, value?: string) => {
+      if (field !== undefined) return value === undefined ? words.name(field) : words.option(field, value)
+      if (name === 'field') return words.it
+      const values = [params[name!]!].flat()
+      return FIELD_PARAMS.has(name!) ? words.names(values as string[]) : values.join(', ')
+    })
 }
 
 /** The reasons that are loaded. A browser loads those of the client only; every other program loads all. */
 const loaded = new Map<string, Reason>()
 
-/** Makes the texts of reasons known to `render`. */
-export function loadReasons<D extends Definitions>(definitions: D): D {
-  for (const [id, each] of Object.entries(definitions))
-    loaded.set(id, typeof each === 'string' ? reasonOfText(each) : each)
+/** A catalogue of reasons, most of which have this code. `render` knows their texts from now on. */
+export function reasons<const D extends Definitions>(code: ErrorCode, definitions: D): D {
+  for (const [id, each] of Object.entries(definitions)) {
+    if (typeof each === 'function') loaded.set(id, { code, text: each as Text<Params> })
+    else if (typeof each === 'object') loaded.set(id, each as Reason)
+    else {
+      const [, own = code, template] = /^(?:([a-z_]+): )?(.*)$/.exec(each)!
+      loaded.set(id, { code: own as ErrorCode, text: textOf(template!) })
+    }
+  }
   return definitions
 }
 

@@ -79,9 +79,14 @@ export function inField<T>(field: string, work: () => T): T {
   try {
     return work()
   } catch (thrown) {
-    if (!(thrown instanceof WakefulError)) throw thrown
-    throw thrown.with({ field: thrown.field === undefined ? field : `${field}.${thrown.field}` })
+    throw aboutField(field, thrown)
   }
+}
+
+/** What was thrown; a refusal is about this field from now on, or about a part of it. */
+export function aboutField(field: string, thrown: unknown): unknown {
+  if (!(thrown instanceof WakefulError)) return thrown
+  return thrown.with({ field: thrown.field === undefined ? field : `${field}.${thrown.field}` })
 }
 
 /** The error of an unknown name in this field, or in the call, with the known name that was probably meant. */

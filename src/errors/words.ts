@@ -67,34 +67,19 @@ export interface ErrorData {
 export function render(error: ErrorData, where: Interface): string {
   const reason = reasonOf(error.reason)
   if (reason === undefined) return error.message
-  let isNamed = error.field === undefined
-  const words = wordsOf(where, error.field, () => {
-    isNamed = true
-  })
-  const own = reason.text(error.params, words)
-  const text = [...(error.errors ?? []).map((each) => render(each, where)), own]
-    .filter((each) => each !== '')
-    .join(' ')
-  return isNamed ? text : `${words.it}: ${text}`
-}
-
-/** The words of an interface for an error about this field; `onNamed` is called when a text names the field. */
-function wordsOf(where: Interface, field: string | undefined, onNamed: () => void): Words {
-  const name = (each: string) => {
-    if (each === field) onNamed()
-    return nameIn(where, each)
-  }
-  return {
+  const name = (field: string) => nameIn(where, field)
+  const it = error.field === undefined ? 'The value' : name(error.field)
+  const own = reason.text(error.params, {
     interface: where,
+    it,
     part: PART[where],
-    get it() {
-      onNamed()
-      return field === undefined ? 'The value' : name(field)
-    },
     name,
     names: (fields) => fields.map(name).join(', '),
-    option: (each, value) => optionIn(where, each, value),
-  }
+    option: (field, value) => optionIn(where, field, value),
+  })
+  const others = (error.errors ?? []).map((each) => render(each, where))
+  const text = [...others, own].filter((each) => each !== '').join(' ')
+  return error.field === undefined || own.includes(it) ? text : `${it}: ${text}`
 }
 
 function nameIn(where: Interface, field: string): string {

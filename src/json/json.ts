@@ -2,35 +2,21 @@ import { errorText, WakefulError } from '../errors/core.ts'
 
 /** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
 const DEPTH_MAX = 100
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const COLON = 0x3a
-const COMMA = 0x2c
-const MINUS = 0x2d
-const ZERO = 0x30
-const NINE = 0x39
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const WORDS: readonly (readonly [string, unknown])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+/** What a string may hold as it is: all but control characters, quotes and backslashes. */
+const PLAIN = /[ !#-[\]-\uffff]*/y
 
 /** JSON text given as it is, so that numbers beyond 2^53 and key order survive. */
 export class RawJson {
   readonly text: string
 
   constructor(text: string) {
-    if (!text.isWellFormed()) throw new WakefulError('json.lone_surrogate', { what: 'payload' })
+    if (!text.isWellFormed()) throw new WakefulError('field.lone_surrogate', {})
     try {
       JSON.parse(text)
     } catch (cause) {
-      throw new WakefulError('json.invalid', { what: 'payload', cause: errorText(cause) }, { cause })
+      throw new WakefulError('json.invalid', { cause: errorText(cause) }, { cause })
     }
     this.text = text
   }
@@ -41,26 +27,44 @@ export function rawJson(text: string): RawJson {
   return new RawJson(text)
 }
 
-/** The JSON text of a payload: what was given as text is that text, and what JSON cannot say is refused. */
-export function jsonText(payload: unknown): string {
+/** The JSON text of a field: what was given as text is that text, and what JSON cannot say is refused. */
+export function jsonText(payload: unknown, field?: string): string {
   if (payload instanceof RawJson) return payload.text
   let text: string | undefined
   try {
     text = JSON.stringify(payload)
   } catch (cause) {
-    throw new WakefulError('json.unwritable', { what: 'payload', cause: errorText(cause) }, { cause })
+    throw new WakefulError('json.unwritable', { cause: errorText(cause) }, { cause, field })
   }
-  if (text === undefined) throw new WakefulError('json.no_value', { what: 'payload', type: typeof payload })
-  if (text.includes('null')) refuseNonFinite(payload)
+  if (text === undefined) throw new WakefulError('json.no_value', { type: typeof payload }, { field })
+  if (text.includes('null')) refuseNonFinite(payload, field)
   return text
 }
 
 /** JSON writes NaN and infinities as null: what would come back is not what was given. */
-function refuseNonFinite(payload: unknown): void {
+function refuseNonFinite(payload: unknown, field: string | undefined): void {
   JSON.stringify(payload, (name, value: unknown) => {
     if (typeof value !== 'number' || Number.isFinite(value)) return value
-    throw new WakefulError('json.not_finite', { what: 'payload', value: String(value), name: name || null })
+    throw new WakefulError('json.not_finite', { value: String(value), name: name || null }, { field })
   })
+}
+
+/** The proposal "JSON.parse source text access", which TypeScript has no types for yet. */
+const { parse, rawJSON } = JSON as unknown as {
+  parse(
+    text: string,
+    reviver: (name: string, value: unknown, context?: { source?: string }) => unknown,
+  ): unknown
+  rawJSON?(text: string): unknown
+}
+
+/** Parses JSON so that it can be written again with every digit of its numbers, if the runtime has `JSON.rawJSON`. */
+export function parseExact(text: string): unknown {
+  return parse(text, (_, value, context) =>
+    typeof value === 'number' && context?.source !== undefined && rawJSON !== undefined
+      ? rawJSON(context.source)
+      : value,
+  )
 }
 
 /**
@@ -102,54 +106,44 @@ class Reader {
 
   whole(verbatim: Verbatim): unknown {
     const value = this.#value(0, verbatim)
-    this.#space()
-    if (this.#at < this.#text.length) throw this.#wrong('the end of the text')
+    if (this.#next() !== '') throw this.#wrong('the end of the text')
     return value
   }
 
   #value(depth: number, verbatim: Verbatim): unknown {
-    this.#space()
-    const code = this.#text.charCodeAt(this.#at)
-    if (code === QUOTE) return this.#string()
-    if (depth >= this.#depthMax && (code === OPEN_BRACE || code === OPEN_BRACKET))
-      throw new WakefulError('json.too_deep', { max: this.#depthMax })
-    if (code === OPEN_BRACE) return this.#object(depth, verbatim)
-    if (code === OPEN_BRACKET) return this.#list(depth, verbatim)
-    if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number()
-    for (const [word, value] of WORDS) {
-      if (!this.#text.startsWith(word, this.#at)) continue
-      this.#at += word.length
-      return value
-    }
-    throw this.#wrong('a value')
+    const first = this.#next()
+    if (first === '"') return this.#string()
+    if (first !== '{' && first !== '[') return this.#scalar()
+    if (depth >= this.#depthMax) throw new WakefulError('json.too_deep', { max: this.#depthMax })
+    return first === '{' ? this.#object(depth, verbatim) : this.#list(depth, verbatim)
   }
 
   #object(depth: number, verbatim: Verbatim): Record<string, unknown> {
     const fields: Record<string, unknown> = {}
     this.#at += 1
-    if (this.#next() === CLOSE_BRACE) {
+    if (this.#next() === '}') {
       this.#at += 1
       return fields
     }
     for (;;) {
-      if (this.#next() !== QUOTE) throw this.#wrong('a name in quotes')
+      if (this.#next() !== '"') throw this.#wrong('a name in quotes')
       const name = this.#string()
       if (!this.#isKept && Object.hasOwn(fields, name))
         throw new WakefulError('json.name_twice', { name: quoted(name) })
-      this.#expect(COLON, 'a colon')
+      this.#expect(':', 'a colon')
       const value = this.#member(depth + 1, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
       // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
       if (name === '__proto__')
         Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
       else fields[name] = value
-      if (this.#goesOn(CLOSE_BRACE)) continue
+      if (this.#goesOn('}')) continue
       return fields
     }
   }
 
   #member(depth: number, verbatim: true | Verbatim): unknown {
     if (verbatim !== true) return this.#value(depth, verbatim)
-    this.#space()
+    this.#next()
     const from = this.#at
     this.#isKept = true
     this.#value(depth, NOTHING)
@@ -160,43 +154,33 @@ class Reader {
   #list(depth: number, verbatim: Verbatim): unknown[] {
     const items: unknown[] = []
     this.#at += 1
-    if (this.#next() === CLOSE_BRACKET) {
+    if (this.#next() === ']') {
       this.#at += 1
       return items
     }
     do items.push(this.#value(depth + 1, verbatim))
-    while (this.#goesOn(CLOSE_BRACKET))
+    while (this.#goesOn(']'))
     return items
   }
 
   /** Past a comma, or past the end. */
-  #goesOn(end: number): boolean {
-    const code = this.#next()
-    if (code !== COMMA && code !== end)
-      throw this.#wrong(end === CLOSE_BRACE ? 'a comma or }' : 'a comma or ]')
+  #goesOn(end: '}' | ']'): boolean {
+    const next = this.#next()
+    if (next !== ',' && next !== end) throw this.#wrong(`a comma or ${end}`)
     this.#at += 1
-    return code === COMMA
+    return next === ','
   }
 
   #string(): string {
     const text = this.#text
     const from = this.#at
-    let at = from + 1
-    let isPlain = true
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if (code === QUOTE) break
-      if (code === BACKSLASH) {
-        isPlain = false
-        at += 1
-      } else if (code < 0x20) {
-        this.#at = at
-        throw this.#wrong('an escape sequence instead of a control character')
-      }
-    }
-    if (at >= text.length) {
-      this.#at = text.length
-      throw this.#wrong('the end of a string')
+    let at = this.#plainEnd(from + 1)
+    const isPlain = text[at] !== '\\'
+    while (text[at] === '\\') at = this.#plainEnd(at + 2)
+    if (text[at] !== '"') {
+      this.#at = Math.min(at, text.length)
+      const isOver = at >= text.length
+      throw this.#wrong(isOver ? 'the end of a string' : 'an escape sequence instead of a control character')
     }
     this.#at = at + 1
     if (isPlain) return text.slice(from + 1, at)
@@ -208,28 +192,30 @@ class Reader {
     }
   }
 
-  #number(): number {
-    NUMBER.lastIndex = this.#at
-    const found = NUMBER.exec(this.#text)?.[0]
-    if (found === undefined) throw this.#wrong('a number')
-    this.#at += found.length
-    return Number(found)
+  #plainEnd(from: number): number {
+    PLAIN.lastIndex = from
+    return PLAIN.test(this.#text) ? PLAIN.lastIndex : from
   }
 
-  #expect(code: number, what: string): void {
-    if (this.#next() !== code) throw this.#wrong(what)
+  #scalar(): unknown {
+    SCALAR.lastIndex = this.#at
+    const found = SCALAR.exec(this.#text)?.[0]
+    if (found === undefined) throw this.#wrong('a value')
+    this.#at += found.length
+    const number = Number(found)
+    return Number.isNaN(number) ? JSON.parse(found) : number
+  }
+
+  #expect(mark: string, what: string): void {
+    if (this.#next() !== mark) throw this.#wrong(what)
     this.#at += 1
   }
 
-  #next(): number {
-    this.#space()
-    return this.#text.charCodeAt(this.#at)
-  }
-
-  #space(): void {
+  /** The next character that is not space; empty at the end. */
+  #next(): string {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at)
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.#text.charAt(this.#at)
       this.#at += 1
     }
   }

@@ -10,10 +10,13 @@ import {
   type Change,
   type Context,
   cancel,
+  checked,
+  checkedList,
   editedFields,
   fireNow,
   firstTimer,
   namedBy,
+  ofItem,
   pause,
   replace,
   report,
@@ -57,7 +60,6 @@ import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
-import { checked, checkedList, ofItem } from './options.ts'
 import { notFound, ScopedReads } from './reads.ts'
 
 const SEEN = { updatedAt: true } as const

@@ -87,10 +87,7 @@ export interface HistoryOptions {
 export type HistoryPageOptions = HistoryOptions & { readonly cursor?: string }
 
 /** The options of `failedPage`. */
-export interface FailedPageOptions {
-  readonly limit?: number
-  readonly cursor?: string
-}
+export type FailedPageOptions = Pick<HistoryPageOptions, 'limit' | 'cursor'>
 
 /**
  * A page of a list. It may have fewer items than its limit, because it ends at about 4 MiB: only a `nextCursor` of null

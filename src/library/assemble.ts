@@ -1,7 +1,7 @@
 import { BUILT_IN_POOL, contextMaker, DEFAULTS, targetKey } from '../alarm/index.ts'
 import { CatchUpLimiter, Engine } from '../engine/index.ts'
 import { LogNotifier } from '../log/index.ts'
-import { defaultTarget, inboxTarget, type Targets } from '../targets/index.ts'
+import { defaultTarget, inboxTarget, Targets } from '../targets/index.ts'
 import type { Wakeful } from './api.ts'
 import type { Assembly } from './context.ts'
 import { DefaultTargets } from './default-target.ts'
@@ -16,13 +16,14 @@ const PAUSED_TARGETS_MAX = 10_000
 export function assemble(assembly: Assembly): Wakeful {
   const { store, clock, observer, handlers, pauses, onError, limits } = assembly
   const defaultTargets = new DefaultTargets(store, clock)
-  const targets: Targets = assembly.targets.with([
+  const targets: Targets = new Targets([
     inboxTarget(store),
     defaultTarget(
       (scope) => defaultTargets.find(scope),
       (delivery) => targets.deliver(delivery),
       (target) => pauses?.pausedTargets().has(targetKey(target)) ?? false,
     ),
+    ...assembly.targets,
   ])
   const context = contextMaker(assembly)
   const logNotifier = new LogNotifier(store, clock)

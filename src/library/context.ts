@@ -2,7 +2,7 @@ import type { AlarmDefaults, Context, FieldContext, Limits, Scope } from '../ala
 import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
-import type { HandlerTarget, Targets } from '../targets/index.ts'
+import type { HandlerTarget, TargetKind } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
@@ -14,7 +14,7 @@ export interface Assembly {
   readonly clock: Clock
   readonly handlers: HandlerTarget
   /** Every kind of target of this host, with its handlers; the inbox and owners' defaults are added here. */
-  readonly targets: Targets
+  readonly targets: readonly TargetKind[]
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns: boolean
   /** A name of this process that no other has or had. */
@@ -48,18 +48,8 @@ export interface Assembly {
   readonly observer?: Observer | undefined
 }
 
-type Shared =
-  | 'store'
-  | 'clock'
-  | 'observer'
-  | 'limits'
-  | 'timezone'
-  | 'createdVia'
-  | 'webhookSecrets'
-  | 'onError'
-
 /** What the calls of every owner share. */
-export interface LibraryContext extends Pick<Assembly, Shared> {
+export interface LibraryContext extends Omit<Assembly, 'engine'> {
   readonly engine: Engine
   /** Wakes readers when the log has grown. */
   readonly logNotifier: LogNotifier

@@ -1,5 +1,5 @@
 import type { FieldContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
-import { inField, WakefulError } from '../error.ts'
+import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { DefaultTarget } from './api.ts'
@@ -37,7 +37,7 @@ export class DefaultTargets {
         return found && publicSpec(found)
       },
       put: async (spec) => {
-        const target = inField('target', () => parse(spec))
+        const target = parse(spec, 'target')
         if (!KINDS.has(target.kind))
           throw new WakefulError('target.not_as_default', { kind: target.kind }, { field: 'target' })
         await this.#documents.change(name, scope.tenant, () => ({ target }))

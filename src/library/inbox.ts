@@ -1,10 +1,9 @@
-import { assertInteger, assertName, type Scope } from '../alarm/index.ts'
+import { assertInteger, assertName, checked, type Scope } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { durationOf } from '../time/index.ts'
 import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
 import type { LibraryContext } from './context.ts'
-import { checked } from './options.ts'
 
 const TAKE = { wait: true, hold: true, limit: true, signal: true } as const
 const REPORT = { complete: true, fail: true, tries: true } as const
@@ -63,7 +62,6 @@ export class OwnInbox implements Inbox {
     if (wake === null)
       throw new WakefulError('inbox.wake_not_found', {
         occurrence: JSON.stringify(occurrenceId.slice(0, 200)),
-        again: tries !== undefined,
       })
     try {
       if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })

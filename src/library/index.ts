@@ -1,5 +1,6 @@
 /** The public interface of Wakeful in a program, the same in every host. */
 
+export { checked, defined, ofItem, withDefaults } from '../alarm/index.ts'
 export type { DeliveryLimits, PausedParty, PauseState, Resumed } from '../engine/index.ts'
 export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'
@@ -8,6 +9,5 @@ export { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from './cached-doc
 export type { Assembly } from './context.ts'
 export { wakefulPrefix } from './events.ts'
 export { takeOf } from './inbox.ts'
-export { checked, defined, ofItem, withDefaults } from './options.ts'
 export type * from './readings.ts'
-export { eventWire, oneLineJson, parseExact, wireRule, wireText, withFields } from './wire-text.ts'
+export { eventWire, oneLineJson, wireRule, wireText, withFields } from './wire-text.ts'

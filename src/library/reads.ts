@@ -4,6 +4,9 @@ import {
   assertInteger,
   assertName,
   assertText,
+  checked,
+  checkedText,
+  defined,
   FILTERS,
   type Scope,
   type Serial,
@@ -33,7 +36,6 @@ import type {
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
 import { eventData, eventView } from './events.ts'
-import { checked, checkedText, defined } from './options.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20

@@ -1,18 +1,17 @@
-import { assertText, type Limits } from '../alarm/index.ts'
+import { assertText, checked, type Limits } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
-import type { Assembly, LibraryContext } from './context.ts'
-import { checked } from './options.ts'
+import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
 import type { Upkeep } from './upkeep.ts'
 
 const HANDLER = { transactional: true, timeoutMs: true } as const
 
 /** What the library is made of. */
-export interface WakefulParts extends LibraryContext, Pick<Assembly, 'handlers' | 'scope' | 'release'> {
+export interface WakefulParts extends LibraryContext {
   readonly upkeep: Upkeep
   /** Requeues what operators had paused; null where there are no pauses. */
   readonly catchUp: CatchUpLimiter | null

@@ -1,3 +1,4 @@
+import { parseExact } from '../json/index.ts'
 import type { Rule } from '../time/index.ts'
 import type { EventView } from './api.ts'
 
@@ -30,14 +31,6 @@ export function withFields(objectText: string, fields: Readonly<Record<string, u
   return `${body}${body.trim() === '{' ? '' : ','}${more}}`
 }
 
-/** Parses JSON so that it can be written again with every digit of its numbers. */
-export function parseExact(text: string): unknown {
-  // Digits beyond 2^53 live on in the source text only (`context.source`, Node 21 and newer).
-  const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-    typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
-  return (JSON.parse as (text: string, reviver: unknown) => unknown)(text, reviver)
-}
-
 /** JSON text on one line, every digit kept; damaged JSON becomes a string. */
 export function oneLineJson(text: string): string {
   try {
@@ -45,10 +38,6 @@ export function oneLineJson(text: string): string {
   } catch {
     return JSON.stringify(text)
   }
-}
-
-function rawNumber(source: string): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source)
 }
 
 function toWire(value: unknown): unknown {

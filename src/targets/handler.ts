@@ -1,5 +1,6 @@
 import {
   type AlarmView,
+  assertInteger,
   assertName,
   assertPool,
   assertText,
@@ -80,9 +81,7 @@ export class HandlerTarget implements TargetKind {
     if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX }, { field: 'name' })
     if (typeof handler !== 'function') throw new WakefulError('handler.not_function', { name })
     const { timeoutMs } = options
-    if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
-      throw new WakefulError('handler.timeout', { name, value: String(timeoutMs) }, { field: 'timeoutMs' })
-    }
+    if (timeoutMs !== undefined) assertInteger('timeoutMs', timeoutMs, 1, null)
     if (this.#handlers.has(name)) throw new WakefulError('handler.registered', { name }, { field: 'name' })
     this.#handlers.set(name, { handler, options })
   }

@@ -3,8 +3,9 @@ import { eventTarget, inboxTarget } from './built-in.ts'
 import { HandlerTarget } from './handler.ts'
 import { Targets } from './targets.ts'
 
-const withoutInbox = new Targets([new HandlerTarget('app'), eventTarget])
-const targets = withoutInbox.with([inboxTarget({} as never)])
+const kinds = [new HandlerTarget('app'), eventTarget]
+const withoutInbox = new Targets(kinds)
+const targets = new Targets([inboxTarget({} as never), ...kinds])
 
 test.each([
   ['remind', 'handler', 'remind'],
@@ -14,11 +15,11 @@ test.each([
   [{ event: true }, 'event', 'event'],
   ['event', 'handler', 'event'],
 ])('%j is a target of kind %s', (spec, kind, name) => {
-  expect(targets.parse(spec)).toMatchObject({ kind, name })
+  expect(targets.parse(spec, 'target')).toMatchObject({ kind, name })
 })
 
 test('without an inbox, its name is that of a handler', () => {
-  expect(withoutInbox.parse('inbox')).toMatchObject({ kind: 'handler', name: 'inbox' })
+  expect(withoutInbox.parse('inbox', 'target')).toMatchObject({ kind: 'handler', name: 'inbox' })
 })
 
 test.each([
@@ -29,5 +30,5 @@ test.each([
   [{ event: 1 }, 'Write the event target as { event: true }.'],
   [7, 'A target must be the name of a handler or an object that names its kind, not 7.'],
 ])('%j is refused', (spec, message) => {
-  expect(() => targets.parse(spec as never)).toThrow(message)
+  expect(() => targets.parse(spec as never, 'target')).toThrow(message)
 })

@@ -1,5 +1,5 @@
 import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
-import { display, unknownField, WakefulError } from '../error.ts'
+import { aboutField, display, unknownField, WakefulError } from '../error.ts'
 import { closest } from '../time/index.ts'
 
 /** The name of the inbox: of its kind, and by itself a target. No handler may have it. */
@@ -91,27 +91,26 @@ export class Targets implements Dispatcher {
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
   }
 
-  /** The same with more kinds, which come first. */
-  with(kinds: readonly TargetKind[]): Targets {
-    return new Targets([...kinds, ...this.#kinds.values()])
-  }
-
-  /** Parses a target, or throws with what can be written. */
-  parse(spec: TargetSpec): Target {
+  /** Parses the target in this field, or throws with what can be written. */
+  parse(spec: TargetSpec, field: string): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
-      throw new WakefulError('target.malformed', { value: display(spec) })
+      throw new WakefulError('target.malformed', { value: display(spec) }, { field })
     }
     const object = typeof spec === 'string' ? this.#named(spec) : spec
     const kinds = [...this.#kinds.keys()]
     const kind = this.#kinds.get(kinds.find((name) => Object.hasOwn(object, name)) ?? '')
     if (kind === undefined) {
       const names = Object.keys(object)
-      const near = closest(names[0] ?? '', kinds)
-      throw new WakefulError('target.unknown_kind', { value: names.join(', ').slice(0, 200), kinds, near })
+      const params = { value: names.join(', ').slice(0, 200), kinds, near: closest(names[0] ?? '', kinds) }
+      throw new WakefulError('target.unknown_kind', params, { field })
     }
     const unknown = Object.keys(object).find((name) => !kind.fields.includes(name))
-    if (unknown !== undefined) throw unknownField(unknown, kind.fields)
-    return kind.parse(object)
+    if (unknown !== undefined) throw unknownField(unknown, kind.fields, field)
+    try {
+      return kind.parse(object)
+    } catch (thrown) {
+      throw aboutField(field, thrown)
+    }
   }
 
   /** A name alone is the inbox, or a handler. */

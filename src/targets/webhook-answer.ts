@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS, utf8Length } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import { backoff } from '../time/index.ts'
 import { DeliveryFailure, type DeliveryReceipt } from './targets.ts'
-import type { WebhookAnswer } from './webhook-delivery.ts'
+import type { WebhookAnswer } from './webhook.ts'
 
 /** The longest delay that `Retry-After` may ask for. */
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000

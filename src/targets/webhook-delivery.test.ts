@@ -10,8 +10,7 @@ import {
 import { VirtualClock } from '../testing/index.ts'
 import { resolveWhen } from '../time/index.ts'
 import { type Delivery, DeliveryFailure, Postponed } from './targets.ts'
-import { webhookTarget } from './webhook.ts'
-import type { WebhookAnswer, WebhookRequest } from './webhook-delivery.ts'
+import { type WebhookAnswer, type WebhookRequest, WebhookTarget } from './webhook.ts'
 
 const SETTINGS = {
   timeoutMs: 30_000,
@@ -28,7 +27,7 @@ const OK: WebhookAnswer = { status: 200, retryAfter: null, body: '' }
 function harness(answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => OK) {
   const clock = new VirtualClock('2030-01-01T00:00:00Z')
   const sent: WebhookRequest[] = []
-  const target = webhookTarget(
+  const target = new WebhookTarget(
     {
       clock,
       transport: {

@@ -1,5 +1,6 @@
 import { utf8Length } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
+import { parseExact } from '../json/index.ts'
 import { DeliveryFailure } from './targets.ts'
 import { WAKE_FIELDS, type Wake, type WakeField, wakeFieldJson } from './wake-body.ts'
 
@@ -33,13 +34,13 @@ export function readTemplate(body: unknown): BodyTemplate {
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
-    throw new WakefulError('webhook.too_many_placeholders', { count, max: PLACEHOLDERS_MAX })
+    throw new WakefulError('field.too_many', { count, unit: 'placeholders', max: PLACEHOLDERS_MAX })
   return template
 }
 
 /** Counts the placeholders, and refuses unknown ones. */
 function countPlaceholders(value: unknown, depth: number): number {
-  if (depth > DEPTH_MAX) throw new WakefulError('webhook.body_too_deep', { max: DEPTH_MAX })
+  if (depth > DEPTH_MAX) throw new WakefulError('json.too_deep', { max: DEPTH_MAX })
   let count = 0
   if (typeof value === 'string') {
     for (const [, name] of value.matchAll(PLACEHOLDER)) {
@@ -138,29 +139,15 @@ class TemplateFiller {
   }
 
   #parsedPayload(): unknown {
-    this.#payload ??= { value: parseVerbatim(this.#wake.alarm.payload) }
+    this.#payload ??= { value: payloadValue(this.#wake.alarm.payload) }
     return this.#payload.value
   }
 }
 
-/** The proposal "JSON.parse source text access", which TypeScript has no types for yet. */
-interface Source {
-  readonly source?: string
-}
-const { parse, rawJSON } = JSON as unknown as {
-  parse(text: string, reviver: (name: string, value: unknown, context?: Source) => unknown): unknown
-  rawJSON?(text: string): unknown
-}
-
-/** Parses a payload. Numbers keep all their digits if the runtime has `JSON.rawJSON` (promise: verbatim). */
-function parseVerbatim(text: string | null): unknown {
-  if (text === null) return null
+/** The value of a payload (promise: verbatim); null if it was damaged in the database. */
+function payloadValue(payload: string | null): unknown {
   try {
-    return parse(text, (_, value, context) =>
-      typeof value === 'number' && context?.source !== undefined && rawJSON !== undefined
-        ? rawJSON(context.source)
-        : value,
-    )
+    return payload === null ? null : parseExact(payload)
   } catch {
     return null
   }

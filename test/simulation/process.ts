@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS, DEFAULT_POOL } from '../../src/alarm/index.ts'
 import { assemble, type Wakeful } from '../../src/library/index.ts'
-import { eventTarget, HandlerTarget, Targets } from '../../src/targets/index.ts'
+import { eventTarget, HandlerTarget } from '../../src/targets/index.ts'
 import { JumpTolerantClock } from '../../src/time/index.ts'
 import type { Random } from '../random.ts'
 import type { Connected } from './backend.ts'
@@ -125,7 +125,7 @@ export class SimulatedProcess implements Participant {
       store,
       clock,
       handlers,
-      targets: new Targets([handlers, eventTarget]),
+      targets: [handlers, eventTarget],
       serveBuiltIns: true,
       process: this.name,
       fill: (bytes) => {

@@ -10,15 +10,16 @@ import {
   isEnd,
   type LifecycleEvent,
   type NewTimer,
+  NO_CALENDARS,
   NO_OUTCOME,
   type Outcome,
+  occurrenceId,
   recurs,
-  type SkipReason,
   type Timer,
   tallyOf,
+  timerAt,
   transition,
 } from '../model/index.ts'
-import { deadLetter } from './dead-letter.ts'
 import {
   alarmRecord,
   droppedRecords,
@@ -84,10 +85,10 @@ export function settle(loaded: LoadedTimer, delivery: DeliveryOutcome, context: 
     case 'failed':
       return failed(loaded, delivery, context)
     case 'released':
-      if (alarm.cancelledAt !== null) return dropped(loaded, 'cancelled', context)
+      if (alarm.cancelledAt !== null) return dropped(loaded, context)
       return released(alarm, delivery.until === undefined ? timer : postponed(timer, delivery.until))
     case 'lost':
-      return alarm.cancelledAt === null ? lost(loaded, context) : dropped(loaded, 'cancelled', context)
+      return alarm.cancelledAt === null ? lost(loaded, context) : dropped(loaded, context)
   }
 }
 
@@ -172,6 +173,50 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   return closeOccurrence(loaded, consequences, 'exhausted', context)
 }
 
+/** The alarm for the dead-letter target of an occurrence whose attempts are used up, and its record. */
+function deadLetter(
+  alarm: Alarm,
+  timer: NewTimer,
+  error: string,
+  context: Context,
+): { spawn: NonNullable<Change['spawn']>; events: readonly EventDraft[] } | null {
+  if (alarm.onFailure === null) return null
+  const letter: Alarm = {
+    ...alarm,
+    id: context.newId(),
+    generation: 1,
+    rule: { kind: 'once', at: context.now, timezone: alarm.rule.timezone },
+    calendars: NO_CALENDARS,
+    target: alarm.onFailure,
+    key: null,
+    idempotencyKey: null,
+    ack: 'delivery',
+    overlap: 'skip',
+    onFailure: null,
+    createdVia: 'dead-letter',
+    createdAt: context.now,
+    updatedAt: context.now,
+    pausedAt: null,
+    cancelledAt: null,
+    notes: [
+      `dead letter of ${occurrenceId(alarm, timer)}, due ${formatInstant(timer.scheduledFor)}: ${error}`.slice(
+        0,
+        1000,
+      ),
+    ],
+  }
+  return {
+    spawn: [{ alarm: letter, timer: timerAt(letter, context.now) }],
+    events: [
+      alarmRecord('alarm.dead_lettered', context.now, {
+        letter_id: letter.id,
+        target: alarm.onFailure.name,
+        error,
+      }),
+    ],
+  }
+}
+
 /**
  * The target is gone: the alarm is cancelled with this occurrence. Timers of a recurring alarm that are not due yet are removed.
  * Due ones may be in flight: they stay, and the last of them to settle ends the alarm, as after a user's cancel.
@@ -237,10 +282,10 @@ function retryDelay(
 }
 
 /** The occurrence ends undelivered: it was cancelled while its process died or drained. */
-function dropped(loaded: LoadedTimer, reason: SkipReason, context: Context): Change | null {
+function dropped(loaded: LoadedTimer, context: Context): Change | null {
   const { alarm, timer } = loaded
   // One that was delivered has its record: a failed report led to another attempt (promise: recorded-once).
-  const events = timer.delivered ? [] : [skippedRecord(alarm, timer, reason, context.now)]
+  const events = timer.delivered ? [] : [skippedRecord(alarm, timer, 'cancelled', context.now)]
   return closeOccurrence(loaded, { events }, 'cancel', context)
 }
 

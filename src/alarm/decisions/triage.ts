@@ -13,6 +13,7 @@ import {
   type SkipReason,
   type Timer,
   type TimerUpdate,
+  type Waiting,
 } from '../model/index.ts'
 import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
@@ -238,25 +239,28 @@ function overlaps(loaded: LoadedTimer, facts: TriageFacts): boolean {
 function overlap(loaded: LoadedTimer, facts: TriageFacts, context: Context): Decision {
   const { alarm, timer } = loaded
   if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
-    return { kind: 'settle', change: { update: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
+    return wait(timer, null, 'overlap')
   }
   return closeMissed(loaded, { events: [skippedRecord(alarm, timer, 'overlap', context.now)] }, context)
 }
 
 /** This process has no such handler: check again later, less and less often, without counting an attempt. */
 function waitForHandler(timer: Timer, context: Context): Decision {
-  const late = context.now - timer.scheduledFor
-  const wait = Math.min(HANDLER_WAIT_MS_MAX, Math.max(HANDLER_WAIT_MS_MIN, late))
-  return {
-    kind: 'settle',
-    change: { update: [{ id: timer.id, wakeAt: context.now + wait, waiting: 'handler' }] },
-  }
+  const waitMs = asLongAgain(timer, context, HANDLER_WAIT_MS_MIN, HANDLER_WAIT_MS_MAX)
+  return wait(timer, context.now + waitMs, 'handler')
 }
 
 /** Paused by an operator: it waits, without counting an attempt. The wait is random because a million may be paused at once. */
 function waitForResume(timer: Timer, context: Context): Decision {
-  const late = context.now - timer.scheduledFor
-  const wait = Math.min(PAUSE_WAIT_MS_MAX, Math.max(PAUSE_WAIT_MS_MIN, late))
-  const wakeAt = context.now + wait + Math.floor(context.random() * wait)
-  return { kind: 'settle', change: { update: [{ id: timer.id, wakeAt, waiting: 'operator_pause' }] } }
+  const waitMs = asLongAgain(timer, context, PAUSE_WAIT_MS_MIN, PAUSE_WAIT_MS_MAX)
+  return wait(timer, context.now + waitMs + Math.floor(context.random() * waitMs), 'operator_pause')
+}
+
+/** As long as it has waited already, within bounds. */
+function asLongAgain(timer: Timer, { now }: Context, minMs: number, maxMs: number): number {
+  return Math.min(maxMs, Math.max(minMs, now - timer.scheduledFor))
+}
+
+function wait({ id }: Timer, wakeAt: number | null, waiting: Waiting): Decision {
+  return { kind: 'settle', change: { update: [{ id, wakeAt, waiting }] } }
 }

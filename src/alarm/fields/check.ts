@@ -1,6 +1,6 @@
-import { assertMembers, display, inField, typeName, WakefulError } from '../../error.ts'
+import { assertMembers, display, inField, typeName, unknownField, WakefulError } from '../../error.ts'
 import { jsonText } from '../../json/index.ts'
-import { assertDurationText, parseDuration } from '../../time/durations/index.ts'
+import { assertDurationText, parseDuration, WHEN_OPTIONS } from '../../time/durations/index.ts'
 import {
   ALARM_FIELDS,
   type Backoff,
@@ -47,7 +47,7 @@ export const ALARM_OPTIONS = Object.fromEntries(
 export interface FieldContext {
   readonly limits: Limits
   readonly defaults: AlarmDefaults
-  readonly target: (spec: TargetSpec, field?: string) => Target
+  readonly target: (spec: TargetSpec, field: string) => Target
 }
 
 /** The part of the record that options can write. */
@@ -79,8 +79,11 @@ export function writeOptions(
 function recordValue(name: string, field: Field, value: unknown, context: FieldContext): unknown {
   const { limits, defaults, target } = context
   switch (field.type) {
-    case 'text':
-      return value === null ? field.defaultValue : textOf(name, value, field, limits)
+    case 'text': {
+      if (value === null) return field.defaultValue
+      const assert = field.nonEmpty ? assertName : assertText
+      return assert(name, value, limits[field.limit ?? 'nameBytesMax'])
+    }
     case 'choice':
       return value === null ? field.defaultValue : assertChoice(name, value, field.values)
     case 'integer':
@@ -93,7 +96,7 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
     case 'payload':
       return payloadText(value, limits)
     case 'target':
-      return inField(name, () => target(value as TargetSpec))
+      return target(value as TargetSpec, name)
     case 'backoff':
       return backoffOf(value, defaults)
     default:
@@ -101,9 +104,51 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
   }
 }
 
-function textOf(name: string, value: unknown, field: Field, limits: Limits): string {
-  const bytesMax = limits[field.limit ?? 'nameBytesMax']
-  return field.nonEmpty ? assertName(name, value, bytesMax) : assertText(name, value, bytesMax)
+/** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
+type Names<T> = { readonly [K in keyof Required<T>]: unknown }
+
+/** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
+export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new WakefulError('options.not_object', { call, value: typeName(options) })
+  }
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(names, name)) continue
+    if (WHEN_OPTIONS.includes(name))
+      throw new WakefulError('field.misplaced', { call, name }, { field: name })
+    throw unknownField(name, Object.keys(names))
+  }
+  return options as T
+}
+
+/** Refuses what is no list. */
+export function checkedList<T>(call: string, items: unknown, of: string): readonly T[] {
+  if (Array.isArray(items)) return items as T[]
+  throw new WakefulError('argument.not_list', { call, of, value: typeName(items) })
+}
+
+/** Refuses what is neither left out nor a text. */
+export function checkedText(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value
+  throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field: name })
+}
+
+/** Runs work for one of many items, whose index is added to its errors. */
+export function ofItem<T>(at: number, work: () => T): T {
+  return inField(`items[${at}]`, work)
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+/** The fields that are not undefined: options that may be left out must not be there. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+/** Options with their defaults, whose names are all that the call knows. */
+export function withDefaults<T extends object, D extends Names<T>>(call: string, options: T, defaults: D) {
+  type All = { readonly [K in keyof T & keyof D]-?: D[K] | Exclude<T[K], undefined> }
+  return { ...defaults, ...defined(checked<T>(call, options, defaults)) } as All
 }
 
 /** Refuses what is not one of a few texts. */
@@ -120,11 +165,14 @@ export function assertInteger(field: string, value: unknown, min: number, max: n
 }
 
 function durationOf(name: string, value: unknown): number {
-  const text = assertDurationText(name, value)
-  const ms = inField(name, () => parseDuration(text))
+  const ms = parseDuration(assertDurationText(name, value), name)
   if (ms <= 0) throw new WakefulError('field.too_small', {}, { field: name })
   if (ms > DURATION_MS_MAX)
-    throw new WakefulError('field.invalid', { expected: 'at most 36500d', value: text }, { field: name })
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'at most 36500d', value: String(value) },
+      { field: name },
+    )
   return ms
 }
 
@@ -179,7 +227,7 @@ function assertWithin(field: string, value: unknown, bounds: { minimum: number; 
 /** The JSON text of a payload; null if omitted. */
 export function payloadText(payload: unknown, limits: Limits): string | null {
   if (payload === undefined) return null
-  const text = inField('payload', () => jsonText(payload))
+  const text = jsonText(payload, 'payload')
   const bytes = utf8Length(text)
   if (bytes > limits.payloadBytesMax) {
     throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })
@@ -196,24 +244,14 @@ export const DEFAULT_LIMITS: Limits = {
   listMax: 500,
 }
 
-/** Whether PostgreSQL can store it, too. */
-export function hasNoNul(text: string): boolean {
-  return !text.includes('\0')
-}
-
-/** Whether it has no half of a surrogate pair, which UTF-8 cannot encode. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed()
-}
-
 /** Refuses text that is too long, or that a store could not return unchanged. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
   if (typeof value !== 'string')
     throw new WakefulError('field.invalid', { expected: 'a string', value: typeName(value) }, { field })
   const bytes = utf8Length(value)
   if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
-  if (!hasNoNul(value)) throw new WakefulError('field.nul_character', {}, { field })
-  if (!isWellFormed(value)) throw new WakefulError('field.lone_surrogate', {}, { field })
+  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
+  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
   return value
 }
 

@@ -1,5 +1,4 @@
 /** The fields of an alarm, and their validation. Imports nothing that a browser lacks. */
 
 export * from './check.ts'
-export * from './field-lists.ts'
 export * from './table.ts'

@@ -9,7 +9,7 @@ import {
   type TargetSpec,
 } from '../../alarm/index.ts'
 import { flagOf } from '../../config/index.ts'
-import { display, errorText, inField, WakefulError } from '../../error.ts'
+import { display, errorText, WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { wholeNumber } from './command.ts'
@@ -117,5 +117,5 @@ function readTargetText(field: 'target' | 'onFailure', text: string, pool: strin
 }
 
 function milliseconds(field: string, text: string | undefined): number | undefined {
-  return text === undefined ? undefined : inField(field, () => parseDuration(text))
+  return text === undefined ? undefined : parseDuration(text, field)
 }

@@ -1,7 +1,7 @@
-import { type Definitions, reason } from '../reason.ts'
+import { reasons } from '../reason.ts'
 
 /** Refusals about alarms, their state, and what belongs to them. */
-export const ALARM_REASONS = {
+export const ALARM_REASONS = reasons('invalid_request', {
   'alarm.not_found': 'not_found: There is no alarm {name}.',
   'alarm.not_found_in_store':
     'not_found: There is no alarm {name} in {store}. It may be in another store (--db), belong to another tenant or owner, or have ended more than 30 days ago.',
@@ -12,115 +12,101 @@ export const ALARM_REASONS = {
   'alarm.firing': 'conflict: Cannot {verb}: the alarm is firing now. Try again when it has settled.',
   'alarm.not_fired': 'conflict: Cannot {verb}: the alarm has not fired yet.',
   'alarm.no_report_awaited': 'conflict: Cannot {verb}: no occurrence of the alarm awaits a report.',
-  'alarm.single_occurrence':
-    'invalid_request: Cannot skip next: the alarm has only one occurrence. Cancel it instead.',
+  'alarm.single_occurrence': 'Cannot skip next: the alarm has only one occurrence. Cancel it instead.',
   'alarm.no_next_occurrence': 'conflict: Cannot skip next: no further occurrence is scheduled.',
   'alarm.edited':
     'conflict: The alarm was edited at {at}, after the version you read ({seen}). Read it again.',
   'alarm.cancelled_while_firing':
     'conflict: The alarm was cancelled while it was firing, and ends with this delivery. Set a new alarm.',
-  'alarm.nothing_to_edit': 'invalid_request: There is nothing to edit. Name at least one field.',
-  'alarm.which': 'invalid_request: Name the alarm by its id or by <key>: exactly one of them.',
-  'batch.too_large': 'invalid_request: {field} has {count} alarms. At most {max} are allowed.',
-  'backoff.shape': 'invalid_request: {field} must be an object with <backoff.baseMs> and <backoff.capMs>.',
+  'alarm.nothing_to_edit': 'There is nothing to edit. Name at least one field.',
+  'alarm.which': 'Name the alarm by its id or by <key>: exactly one of them.',
+  'batch.too_large': '{field} has {count} alarms. At most {max} are allowed.',
+  'backoff.shape': '{field} must be an object with <backoff.baseMs> and <backoff.capMs>.',
   'payload.too_large': 'payload_too_large: {field} is {bytes} bytes of JSON. At most {max} are allowed.',
   'payload.over_quota':
     'payload_too_large: <payload>, <message>, <target>, <onFailure> are {bytes} bytes together. Your quota is {max} (payload_bytes). Store large data elsewhere and put a reference into the payload.',
   'pool.too_many':
     'quota_exceeded: Pool {pool} would be one more than the {max} pools a store can have. Name a pool that a process serves, or the handler alone.',
-  'pool.malformed': 'invalid_request: Pool {name} must be 1 to 64 lower-case letters, digits, - and _.',
-  'pool.built_in': 'invalid_request: Pool {name} is reserved for the built-in targets. Choose another name.',
+  'pool.malformed': 'Pool {name} must be 1 to 64 lower-case letters, digits, - and _.',
+  'pool.built_in': 'Pool {name} is reserved for the built-in targets. Choose another name.',
   'target.missing':
-    "invalid_request: The alarm has no target. Set {field} to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
-  'target.malformed':
-    'invalid_request: A target must be the name of a handler or an object that names its kind, not {value}.',
-  'target.unknown_kind': reason<{ value: string; kinds: readonly string[]; near: string | null }>(
-    'invalid_request',
-    ({ value, kinds, near }) =>
-      `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
-  ),
-  'target.form': 'invalid_request: Write the {target} target as {form}.',
+    "The alarm has no target. Set {field} to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
+  'target.malformed': 'A target must be the name of a handler or an object that names its kind, not {value}.',
+  'target.unknown_kind': ({
+    value,
+    kinds,
+    near,
+  }: {
+    value: string
+    kinds: readonly string[]
+    near: string | null
+  }) =>
+    `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
+  'target.form': 'Write the {target} target as {form}.',
   'target.not_as_default':
-    "invalid_request: A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
+    "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
   'target.not_paused': 'not_found: The {kind} {name} is not paused, so it cannot be resumed.',
-  'handler.name_reserved': "invalid_request: '{name}' is the inbox. Give the handler another name.",
-  'handler.not_function': 'invalid_request: Handler {name} must be a function.',
-  'handler.timeout':
-    'invalid_request: {field} of handler {name} must be a whole number of milliseconds, not {value}.',
-  'handler.registered': 'invalid_request: Handler {name} is already registered. Choose another name.',
+  'handler.name_reserved': "'{name}' is the inbox. Give the handler another name.",
+  'handler.not_function': 'Handler {name} must be a function.',
+  'handler.registered': 'Handler {name} is already registered. Choose another name.',
   'handler.not_transactional':
-    'invalid_request: fire.tx exists only on a transactional handler: handle(name, fn, { transactional: true }).',
+    'fire.tx exists only on a transactional handler: handle(name, fn, { transactional: true }).',
   'handler.ended_transaction':
-    'invalid_request: The handler ended or broke its transaction. Wakeful commits fire.tx itself, with the settle.',
-  'webhook.url': 'invalid_request: {field} must be a URL that begins with https:// or http://, not {value}.',
-  'webhook.characters':
-    'invalid_request: {field} contains spaces, control characters or backslashes. Percent-encode them.',
-  'webhook.credentials':
-    'invalid_request: {field} contains a user or password. Send them in headers, which are encrypted.',
-  'webhook.fragment': 'invalid_request: {field} has a fragment (#…), which is never sent. Leave it out.',
+    'The handler ended or broke its transaction. Wakeful commits fire.tx itself, with the settle.',
+  'webhook.url': '{field} must be a URL that begins with https:// or http://, not {value}.',
+  'webhook.characters': '{field} contains spaces, control characters or backslashes. Percent-encode them.',
+  'webhook.credentials': '{field} contains a user or password. Send them in headers, which are encrypted.',
+  'webhook.fragment': '{field} has a fragment (#…), which is never sent. Leave it out.',
   'webhook.forbidden_address':
-    'invalid_request: {field} is at a {kind} address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
-  'webhook.headers': 'invalid_request: {field} must be an object of strings, not {value}.',
-  'webhook.too_many_headers': 'invalid_request: {field} has {count} headers. At most {max} are allowed.',
-  'webhook.header_twice': 'invalid_request: The header {name} appears twice. Use it once.',
-  'webhook.header_name': 'invalid_request: {name} is not a valid header name. Use letters, digits and -.',
+    '{field} is at a {kind} address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+  'webhook.headers': '{field} must be an object of strings, not {value}.',
+  'webhook.header_twice': 'The header {name} appears twice. Use it once.',
+  'webhook.header_name': '{name} is not a valid header name. Use letters, digits and -.',
   /** Without the value, which may be a secret. */
-  'webhook.header_value':
-    'invalid_request: The header {name} must be ASCII text without line ends or control characters.',
+  'webhook.header_value': 'The header {name} must be ASCII text without line ends or control characters.',
   'webhook.header_reserved':
-    'invalid_request: The header {name} cannot be set, because Wakeful or the connection writes it. Leave it out.',
-  'webhook.body': 'invalid_request: {field} must be JSON or text, not {value}.',
-  'webhook.body_with_get':
-    'invalid_request: A webhook with GET has no body. Leave the body out, or use POST.',
-  'webhook.body_too_deep': 'invalid_request: {field} is nested deeper than {max} levels. Flatten it.',
-  'webhook.placeholder':
-    'invalid_request: {field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
+    'The header {name} cannot be set, because Wakeful or the connection writes it. Leave it out.',
+  'webhook.body': '{field} must be JSON or text, not {value}.',
+  'webhook.body_with_get': 'A webhook with GET has no body. Leave the body out, or use POST.',
+  'webhook.placeholder': '{field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
   'webhook.placeholder_in_name':
-    'invalid_request: {field} has a placeholder in the name {name}. Placeholders work in values only.',
-  'webhook.too_many_placeholders':
-    'invalid_request: {field} has {count} placeholders. At most {max} are allowed.',
-  'webhook.unsupported': 'invalid_request: This host sends no webhooks. Use a handler or the inbox.',
+    '{field} has a placeholder in the name {name}. Placeholders work in values only.',
+  'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',
   'webhook.secrets_full':
     'conflict: {max} former secrets still sign, each for 24 hours after it was replaced. Rotate again after {until}, when the first of them expires.',
-  'inbox.both_reports': 'invalid_request: Report a wake with <complete> or with <fail>, not with both.',
-  'inbox.wake_not_found': reason<{ occurrence: string; again: boolean }>(
-    'not_found',
-    ({ occurrence, again }) =>
-      `No wake ${occurrence} was handed out to you, or it is already acknowledged${again ? ', or it was handed out again since' : ''}.`,
-  ),
+  'inbox.both_reports': 'Report a wake with <complete> or with <fail>, not with both.',
+  'inbox.wake_not_found':
+    'not_found: No wake {occurrence} was handed out to you, or it was acknowledged or handed out again since.',
   'inbox.full':
     'quota_exceeded: The inbox of owner {owner} of tenant {tenant} is full ({max} wakes). Read and acknowledge them.',
   'event.type_reserved':
-    'invalid_request: Types that begin with {prefix}. are written by Wakeful itself. Choose another name.',
-  'event.type_unknown': reason<{ value: string; near: string | null; known: readonly string[] }>(
-    'invalid_request',
-    ({ value, near, known }, words) =>
-      `${words.it}: no event has the type ${value}. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
-  ),
+    'Types that begin with {prefix}. are written by Wakeful itself. Choose another name.',
+  'event.type_unknown': (
+    { value, near, known }: { value: string; near: string | null; known: readonly string[] },
+    words,
+  ) =>
+    `${words.it}: no event has the type ${value}. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
   'calendar.too_many':
     'quota_exceeded: There are already {max} calendars. Remove one, or add the dates to another.',
-  'calendar.not_found': reason<{ name: string; near: string | null }>(
-    'not_found',
-    ({ name, near }) =>
+  'calendar.not_found': {
+    code: 'not_found',
+    text: ({ name, near }: { name: string; near: string | null }) =>
       `There is no calendar ${name}. ${near === null ? '`calendar list` shows them all.' : `Did you mean '${near}'?`}`,
-  ),
-  'calendar.changed': reason<{ name: string | null }>(
-    'conflict',
-    ({ name }) =>
-      `${name === null ? 'A calendar the alarm names' : `The calendar ${name}`} was edited or removed meanwhile. Set the alarm again.`,
-  ),
-  'calendar.in_use': reason<{ alarm: string; name: string }>(
-    'conflict',
-    ({ alarm, name }, words) =>
+  },
+  'calendar.changed':
+    'conflict: A calendar that the alarm names was edited or removed meanwhile. Set the alarm again.',
+  'calendar.in_use': {
+    code: 'conflict',
+    text: ({ alarm, name }: { alarm: string; name: string }, words) =>
       `Alarm ${alarm} names the calendar ${name}. Cancel or reschedule it first, or ${words.interface === 'cli' ? 'empty the calendar with `calendar put NAME --empty`' : 'put the calendar without dates'}.`,
-  ),
+  },
   'list.order_without_instant':
-    'invalid_request: <order=due> lists alarms that have an instant to come: active, pending, or fired with a report awaited. For status {status}, leave <order> out.',
+    '<order=due> lists alarms that have an instant to come: active, pending, or fired with a report awaited. For status {status}, leave <order> out.',
   'list.cursor_of_other_order':
-    'invalid_request: This cursor belongs to a list in another order than {order}. Use it with the order of the page it came from.',
-  'cursor.malformed': 'invalid_request: {value} is not a cursor of a page of {kind}.',
+    'This cursor belongs to a list in another order than {order}. Use it with the order of the page it came from.',
+  'cursor.malformed': '{value} is not a cursor of a page of {kind}.',
   'cursor.expired':
     'cursor_expired: Events after this cursor are no longer kept, so some would be missed. Start again, from the oldest event kept or from the newest.',
   'document.contended': 'conflict: {kind} {name} is being changed by others. Try again.',
-} as const satisfies Definitions
+})

@@ -1,34 +1,28 @@
-import type { Definitions } from '../reason.ts'
+import { reasons } from '../reason.ts'
 
 /** Wrong use of the command line, which only the command line refuses. */
-export const CLI_REASONS = {
-  'cli.store_and_server': 'invalid_request: <db> is a store and <url> is a server. Use one of them.',
+export const CLI_REASONS = reasons('invalid_request', {
+  'cli.store_and_server': '<db> is a store and <url> is a server. Use one of them.',
   'cli.store_only':
-    'invalid_request: {command} needs the store itself, and {from} names a server. Run it where the store is, with <db>.',
-  'cli.needs_store': 'invalid_request: {field} needs a store. Leave it out, or <url>.',
-  'cli.server_url':
-    'invalid_request: {field} must be the URL of a server, such as http://127.0.0.1:7420, not {value}.',
+    '{command} needs the store itself, and {from} names a server. Run it where the store is, with <db>.',
+  'cli.needs_store': '{field} needs a store. Leave it out, or <url>.',
+  'cli.server_url': '{field} must be the URL of a server, such as http://127.0.0.1:7420, not {value}.',
   'cli.time_missing':
-    "invalid_request: The time is missing. Use WHEN (such as 'tomorrow at 9am'), <cron>, <every>, <rrule>, <unix> or <delay>.",
+    "The time is missing. Use WHEN (such as 'tomorrow at 9am'), <cron>, <every>, <rrule>, <unix> or <delay>.",
   'cli.seconds_as_text':
-    "invalid_request: '{text}' is not a time in plain language. For seconds since 1970, use --unix {text}.",
-  'cli.cron_as_text':
-    "invalid_request: '{text}' is not a time in plain language. For a cron expression, use --cron '{text}'.",
-  'cli.misfire_needs_all': 'invalid_request: {field} needs --misfire all. Add it.',
-  'cli.target_not_json': 'invalid_request: {field} {value} is not JSON: {cause}',
-  'cli.prefix_of_several':
-    "invalid_request: '{name}' is a prefix of {count} ids ({known}). Use more characters.",
-  'cli.prefix_of_too_many':
-    "invalid_request: There are too many alarms to search for '{name}'. Use the whole id.",
-  'cli.cancel_which': 'invalid_request: Name the alarms by their ids, by <subject>, or by <key>.',
-  'cli.one_id': 'invalid_request: {field} needs exactly one id. Cancel the alarms one by one.',
-  'cli.reset_unconfirmed': 'invalid_request: reset cancels every pending alarm. Add --yes to confirm.',
-  'cli.unknown_key': 'invalid_request: There is no key {name}. List the ids with `keys list`.',
-  'cli.calendar_empty':
-    'invalid_request: {field} means a calendar without days. Leave it out, or leave the days out.',
+    "'{text}' is not a time in plain language. For seconds since 1970, use --unix {text}.",
+  'cli.cron_as_text': "'{text}' is not a time in plain language. For a cron expression, use --cron '{text}'.",
+  'cli.misfire_needs_all': '{field} needs --misfire all. Add it.',
+  'cli.target_not_json': '{field} {value} is not JSON: {cause}',
+  'cli.prefix_of_several': "'{name}' is a prefix of {count} ids ({known}). Use more characters.",
+  'cli.prefix_of_too_many': "There are too many alarms to search for '{name}'. Use the whole id.",
+  'cli.cancel_which': 'Name the alarms by their ids, by <subject>, or by <key>.',
+  'cli.one_id': '{field} needs exactly one id. Cancel the alarms one by one.',
+  'cli.reset_unconfirmed': 'reset cancels every pending alarm. Add --yes to confirm.',
+  'cli.unknown_key': 'There is no key {name}. List the ids with `keys list`.',
+  'cli.calendar_empty': '{field} means a calendar without days. Leave it out, or leave the days out.',
   'cli.calendar_days':
-    'invalid_request: Name the days off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty.',
-  'cli.bench_store':
-    'invalid_request: bench uses its own temporary SQLite store in <dir>. Leave {field} out.',
-  'cli.no_folder': 'invalid_request: There is no folder {folder}. Create it, or name another.',
-} as const satisfies Definitions
+    'Name the days off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty.',
+  'cli.bench_store': 'bench uses its own temporary SQLite store in <dir>. Leave {field} out.',
+  'cli.no_folder': 'There is no folder {folder}. Create it, or name another.',
+})

@@ -1,61 +1,49 @@
-import { type Definitions, reason } from '../reason.ts'
+import { reasons } from '../reason.ts'
 import type { Words } from '../words.ts'
 
 const DURATION_FORMS =
   "Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'."
 
 /** What the client and the code that it shares with the library refuse. */
-export const CORE_REASONS = {
+export const CORE_REASONS = reasons('invalid_request', {
   // Any field.
-  'field.unknown': reason<{ name: string; fields: readonly string[]; other: string | null }>(
-    'invalid_request',
-    ({ name, fields, other }, words) => {
-      const what = `Unknown ${words.part} ${JSON.stringify(name)}.`
-      const meant = other === null ? '' : ` Did you mean ${words.name(other)}?`
-      return `${what}${meant}${fields.length === 0 ? '' : ` Known: ${words.names(fields)}.`}`
-    },
-  ),
-  'field.required': reason<{ expected: string }>(
-    'invalid_request',
-    ({ expected }, words) => `${words.it} is required.${expected === '' ? '' : ` ${expected}`}`,
-  ),
-  'field.invalid': 'invalid_request: {field} must be {expected}, not {value}.',
+  'field.unknown': (
+    { name, fields, other }: { name: string; fields: readonly string[]; other: string | null },
+    words,
+  ) => {
+    const what = `Unknown ${words.part} ${JSON.stringify(name)}.`
+    const meant = other === null ? '' : ` Did you mean ${words.name(other)}?`
+    return `${what}${meant}${fields.length === 0 ? '' : ` Known: ${words.names(fields)}.`}`
+  },
+  'field.required': ({ expected }: { expected: string }, words) =>
+    `${words.it} is required.${expected === '' ? '' : ` ${expected}`}`,
+  'field.invalid': '{field} must be {expected}, not {value}.',
   /** Without the value, which may be a secret or says nothing. */
-  'field.malformed': 'invalid_request: {field} must be {expected}.',
-  'field.not_one_of': 'invalid_request: {field} must be one of {allowed}, not {value}.',
-  'field.not_whole_number': reason<{ min: number; max: number | null; value: string }>(
-    'invalid_request',
-    ({ min, max, value }, words) =>
-      `${words.it} must be a whole number ${max === null ? `of at least ${min}` : `from ${min} to ${max}`}, not ${value}.`,
-  ),
-  'field.too_many': reason<{ max: number; unit: string }>(
-    'invalid_request',
-    ({ max, unit }, words) => `${words.it} must have at most ${counted(max, unit)}.`,
-  ),
-  'field.too_small': 'invalid_request: {field} must be greater than zero.',
-  'field.empty': 'invalid_request: {field} is empty. Set a value, or leave it out.',
-  'field.too_long': 'invalid_request: {field} is {bytes} bytes long. At most {max} are allowed.',
-  'field.nul_character': 'invalid_request: {field} contains a NUL character, which cannot be stored.',
-  'field.lone_surrogate':
-    'invalid_request: {field} contains half of a surrogate pair, which cannot be stored.',
+  'field.malformed': '{field} must be {expected}.',
+  'field.not_one_of': '{field} must be one of {allowed}, not {value}.',
+  'field.not_whole_number': (
+    { min, max, value }: { min: number; max: number | null; value: string },
+    words,
+  ) =>
+    `${words.it} must be a whole number ${max === null ? `of at least ${min}` : `from ${min} to ${max}`}, not ${value}.`,
+  'field.too_many': '{field} has {count} {unit}. At most {max} are allowed.',
+  'field.too_small': '{field} must be greater than zero.',
+  'field.empty': '{field} is empty. Set a value, or leave it out.',
+  'field.too_long': '{field} is {bytes} bytes long. At most {max} are allowed.',
+  'field.nul_character': '{field} contains a NUL character, which cannot be stored.',
+  'field.lone_surrogate': '{field} contains half of a surrogate pair, which cannot be stored.',
   'field.without_unit':
-    'invalid_request: {field} must be a string with a unit, such as "{example}" for seconds, not a number.',
-  'field.immutable': 'invalid_request: {field} cannot be edited. Set another alarm instead.',
-  'field.both': 'invalid_request: {field} and {other} exclude each other. Use one of them.',
-  'field.needs': 'invalid_request: {field} needs {other}. Set both.',
-  'field.misplaced': reason<{ call: string; name: string }>(
-    'invalid_request',
-    ({ call, name }, words) =>
-      `${words.it} belongs inside the first argument of ${call}: { at: 'every day at 9am', ${name}: … }.`,
-  ),
-  'when.kinds': reason<{ fields: readonly string[]; others: readonly string[] }>(
-    'invalid_request',
-    ({ fields, others }, words) =>
-      `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
-  ),
-  'options.not_object': 'invalid_request: {call} takes its options as an object, not {value}.',
-  'argument.not_list': 'invalid_request: {call} takes a list of {of}, not {value}.',
-  'request.several_errors': 'invalid_request: ',
+    '{field} must be a string with a unit, such as "{example}" for seconds, not a number.',
+  'field.immutable': '{field} cannot be edited. Set another alarm instead.',
+  'field.both': '{field} and {other} exclude each other. Use one of them.',
+  'field.needs': '{field} needs {other}. Set both.',
+  'field.misplaced': ({ call, name }: { call: string; name: string }, words) =>
+    `${words.it} belongs inside the first argument of ${call}: { at: 'every day at 9am', ${name}: … }.`,
+  'when.kinds': ({ fields, others }: { fields: readonly string[]; others: readonly string[] }, words) =>
+    `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
+  'options.not_object': '{call} takes its options as an object, not {value}.',
+  'argument.not_list': '{call} takes a list of {of}, not {value}.',
+  'request.several_errors': '',
 
   // Instants and durations. `text` is what was written, quoted.
   'instant.malformed':
@@ -65,11 +53,13 @@ export const CORE_REASONS = {
   'instant.no_offset':
     "invalid_time: {text} is not an instant: it has no offset. Add 'Z' or one like '+01:00', or set <timezone>.",
   'instant.out_of_range': 'invalid_time: {text} is outside the years 1970 to 9999.',
-  'instant.bare_number': reason<{ value: string }>('invalid_time', ({ value }, words) =>
-    words.interface === 'library'
-      ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
-      : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
-  ),
+  'instant.bare_number': {
+    code: 'invalid_time',
+    text: ({ value }: { value: string }, words) =>
+      words.interface === 'library'
+        ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
+        : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
+  },
   'instant.type': 'invalid_time: An instant must be a Date, a Temporal.Instant or an ISO string with offset.',
   'instant.invalid_date': 'invalid_time: The Date is invalid. Use one with a valid time.',
   'instant.unix_in_milliseconds':
@@ -87,64 +77,58 @@ export const CORE_REASONS = {
   'every.under_a_second': 'invalid_rule: {text} is under a second. A rule fires at most once a second.',
 
   // The client itself.
-  'client.address': 'invalid_request: {field} must be the URL of a server, such as http://127.0.0.1:7420.',
-  'client.address_protocol':
-    'invalid_request: {field} must begin with http:// or https://, not {protocol}//.',
-  'client.address_password':
-    'invalid_request: {field} contains a user name or a password. Pass the key as `key`.',
-  'client.address_query': 'invalid_request: {field} must end with its path. Leave out ? and #.',
-  'client.key': reason(
-    'invalid_request',
-    (_, words) =>
-      `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
-  ),
-  'client.not_in_address': 'invalid_request: {field} {value} cannot be part of a URL. Use another name.',
-  'client.tx': 'invalid_request: A transaction does not work over the network. Leave {field} out.',
+  'client.address': '{field} must be the URL of a server, such as http://127.0.0.1:7420.',
+  'client.address_protocol': '{field} must begin with http:// or https://, not {protocol}//.',
+  'client.address_password': '{field} contains a user name or a password. Pass the key as `key`.',
+  'client.address_query': '{field} must end with its path. Leave out ? and #.',
+  'client.key': (_: Record<never, never>, words) =>
+    `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
+  'client.not_in_address': '{field} {value} cannot be part of a URL. Use another name.',
+  'client.tx': 'A transaction does not work over the network. Leave {field} out.',
   'client.traceparents':
-    'invalid_request: {field} differs between the alarms, and one call has one trace. Set alarms with different traces one by one.',
-  'client.no_answer': reason<{ url: string; cause: string; repeatable: boolean }>(
-    'store_unavailable',
-    ({ url, cause, repeatable }, words) =>
+    '{field} differs between the alarms, and one call has one trace. Set alarms with different traces one by one.',
+  'client.no_answer': {
+    code: 'store_unavailable',
+    text: ({ url, cause, repeatable }: { url: string; cause: string; repeatable: boolean }, words) =>
       `No answer from ${url} (${cause}).${retryAdvice(repeatable, words)}`,
-  ),
-  'client.timed_out': reason<{ url: string; ms: number; repeatable: boolean }>(
-    'store_unavailable',
-    ({ url, ms, repeatable }, words) =>
+  },
+  'client.timed_out': {
+    code: 'store_unavailable',
+    text: ({ url, ms, repeatable }: { url: string; ms: number; repeatable: boolean }, words) =>
       `No answer from ${url} (timed out after ${ms} ms).${retryAdvice(repeatable, words)}`,
-  ),
+  },
   'client.stream_ended': 'store_unavailable: The stream of {url} ended early. Connect again.',
   'client.not_json': 'internal: The answer of {url} is not JSON. Check that it is a Wakeful server.',
   /** The code follows from the status. */
   'client.not_wakeful':
     'internal: {url} answered {status}, but not as a Wakeful server does. Check the address.',
-  'client.wrong_address': 'invalid_request: There is no call {call} at {url}. Check the address.',
+  'client.wrong_address': 'There is no call {call} at {url}. Check the address.',
   'client.since':
-    'invalid_request: <since> must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.',
+    '<since> must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.',
 
   // JSON.
-  'json.syntax': reason<{ what: string; at: number; expected: string; found: string | null }>(
-    'invalid_request',
-    ({ what, at, expected, found }) =>
-      `The ${what} is not JSON: expected ${expected} at character ${at}, found ${found ?? 'the end of the text'}.`,
-  ),
-  'json.invalid': 'invalid_request: The {what} is not JSON: {cause}.',
-  'json.too_deep': 'invalid_request: The JSON is nested deeper than {max} levels. Flatten it.',
-  'json.name_twice': 'invalid_request: {name} appears twice in one object. Use each name once.',
-  'json.lone_surrogate': 'invalid_request: The {what} contains half of a surrogate pair.',
-  'json.unwritable': 'invalid_request: The {what} cannot be written as JSON: {cause}.',
-  'json.no_value': 'invalid_request: The {what} cannot be written as JSON, because it is a {type}.',
-  'json.not_finite': reason<{ what: string; value: string; name: string | null }>(
-    'invalid_request',
-    ({ what, value, name }) =>
-      `The ${what} cannot be written as JSON, because it contains ${value}${name === null ? '' : ` at ${JSON.stringify(name)}`}.`,
-  ),
-} as const satisfies Definitions
+  'json.syntax': ({
+    what,
+    at,
+    expected,
+    found,
+  }: {
+    what: string
+    at: number
+    expected: string
+    found: string | null
+  }) =>
+    `The ${what} is not JSON: expected ${expected} at character ${at}, found ${found ?? 'the end of the text'}.`,
+  'json.invalid': '{field} is not JSON: {cause}.',
+  'json.too_deep': 'The JSON is nested deeper than {max} levels. Flatten it.',
+  'json.name_twice': '{name} appears twice in one object. Use each name once.',
+  'json.unwritable': '{field} cannot be written as JSON: {cause}.',
+  'json.no_value': '{field} cannot be written as JSON, because it is a {type}.',
+  'json.not_finite': ({ value, name }: { value: string; name: string | null }, words) =>
+    `${words.it} cannot be written as JSON, because it contains ${value}${name === null ? '' : ` at ${JSON.stringify(name)}`}.`,
+})
 
 function retryAdvice(repeatable: boolean, words: Words): string {
   if (repeatable) return ''
   return ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

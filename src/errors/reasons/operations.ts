@@ -1,7 +1,7 @@
-import { type Definitions, reason } from '../reason.ts'
+import { reasons } from '../reason.ts'
 
 /** What operators meet: stores, files, settings and this process itself. */
-export const OPERATION_REASONS = {
+export const OPERATION_REASONS = reasons('invalid_request', {
   // Stores, exports and backups.
   'store.closed': 'store_unavailable: {name} is closed.',
   'store.unavailable': 'store_unavailable: The store does not answer. Try again shortly.',
@@ -27,7 +27,7 @@ export const OPERATION_REASONS = {
   'store.driver_missing':
     'store_unavailable: PostgreSQL needs the package pg, which is not installed: npm install pg.',
   'store.inside_transaction':
-    'invalid_request: Inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx }).',
+    'Inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx }).',
   'store.rolled_back': 'internal: The transaction was rolled back. Try again.',
   'store.shards_unknown': 'internal: The shards of pool {pool} are unknown.',
 
@@ -81,139 +81,124 @@ export const OPERATION_REASONS = {
     'store_unavailable: {name}: the server cannot be reached. Check that it runs and that the URL is right. ({cause})',
 
   // The URL of a store. It is not shown, because a password may be anywhere in it.
-  'store.url': "invalid_request: open takes the URL of a store, such as 'sqlite:alarms.db'.",
-  'store.nul_character': 'invalid_request: The path of the store contains a NUL character. Remove it.',
-  'store.no_path': 'invalid_request: The store has no path. Write sqlite:alarms.db or sqlite::memory:',
-  'store.sqlite_only': 'invalid_request: This works on SQLite only, such as sqlite:alarms.db.',
-  'store.unknown_kind': reason<{ kind: string; known: readonly string[] }>(
-    'invalid_request',
-    ({ kind, known }) => `Unknown kind of store ${kind}. Use ${known.join(' or ')}.`,
-  ),
+  'store.url': "open takes the URL of a store, such as 'sqlite:alarms.db'.",
+  'store.nul_character': 'The path of the store contains a NUL character. Remove it.',
+  'store.no_path': 'The store has no path. Write sqlite:alarms.db or sqlite::memory:',
+  'store.sqlite_only': 'This works on SQLite only, such as sqlite:alarms.db.',
+  'store.unknown_kind': ({ kind, known }: { kind: string; known: readonly string[] }) =>
+    `Unknown kind of store ${kind}. Use ${known.join(' or ')}.`,
   'store.url_malformed':
-    'invalid_request: The URL of the database cannot be read. Write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded.',
+    'The URL of the database cannot be read. Write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded.',
   'store.url_unencoded':
-    'invalid_request: The URL of the database has a / ? or # before its host. Percent-encode them in the password (%2F, %3F, %23).',
-  'store.url_value': 'invalid_request: {name}={value} in the URL of the database must be one of {allowed}.',
-  'store.schema_name': 'invalid_request: Schema {schema} must have 1 to 48 lower-case letters, digits and _.',
-  'store.url_parameter': reason<{ name: string; near: string | null; known: readonly string[] }>(
-    'invalid_request',
-    ({ name, near, known }) =>
-      `Unknown parameter ${name} in the URL of the database. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
-  ),
+    'The URL of the database has a / ? or # before its host. Percent-encode them in the password (%2F, %3F, %23).',
+  'store.url_value': '{name}={value} in the URL of the database must be one of {allowed}.',
+  'store.schema_name': 'Schema {schema} must have 1 to 48 lower-case letters, digits and _.',
+  'store.url_parameter': ({
+    name,
+    near,
+    known,
+  }: {
+    name: string
+    near: string | null
+    known: readonly string[]
+  }) =>
+    `Unknown parameter ${name} in the URL of the database. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
 
   // Users' transactions.
   'tx.not_a_database':
-    'invalid_request: {field} must be a node:sqlite DatabaseSync with an open transaction on the same file.',
-  'tx.not_a_client':
-    'invalid_request: {field} must be a pg client with an open transaction on the same database.',
-  'tx.pool':
-    'invalid_request: {field} is a pool. Check a client out of it (pool.connect()) and begin a transaction there.',
-  'tx.closed': 'invalid_request: {field} is closed. Open it and begin a transaction.',
-  'tx.not_begun': 'invalid_request: {field} has no open transaction. Begin one first (BEGIN).',
-  'tx.failed': 'invalid_request: {field} has a transaction that failed. Roll it back first.',
-  'tx.other_file': 'invalid_request: {field} is on {file}, but the alarms are in {store}. Open that file.',
+    '{field} must be a node:sqlite DatabaseSync with an open transaction on the same file.',
+  'tx.not_a_client': '{field} must be a pg client with an open transaction on the same database.',
+  'tx.pool': '{field} is a pool. Check a client out of it (pool.connect()) and begin a transaction there.',
+  'tx.closed': '{field} is closed. Open it and begin a transaction.',
+  'tx.not_begun': '{field} has no open transaction. Begin one first (BEGIN).',
+  'tx.failed': '{field} has a transaction that failed. Roll it back first.',
+  'tx.other_file': '{field} is on {file}, but the alarms are in {store}. Open that file.',
   'tx.other_database':
-    'invalid_request: {field} is not on the database of the alarms, which are in {name}. Connect to that database.',
+    '{field} is not on the database of the alarms, which are in {name}. Connect to that database.',
   'tx.isolation':
-    'invalid_request: {field} is a {level} transaction, which does not see what is being delivered meanwhile. For keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED.',
+    '{field} is a {level} transaction, which does not see what is being delivered meanwhile. For keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED.',
 
   // Exports and backups.
-  'export.not_json': 'invalid_request: Line {line} of the export is not JSON ({cause}).',
-  'export.not_object': 'invalid_request: Line {line} of the export is not an object.',
-  'export.nul_character':
-    'invalid_request: Line {line} of the export: a text in it contains \\u0000, which is not allowed.',
-  'export.incomplete': 'invalid_request: Line {line} of the export: its {kind} is incomplete.',
+  'export.not_json': 'Line {line} of the export is not JSON ({cause}).',
+  'export.not_object': 'Line {line} of the export is not an object.',
+  'export.nul_character': 'Line {line} of the export: a text in it contains \\u0000, which is not allowed.',
+  'export.incomplete': 'Line {line} of the export: its {kind} is incomplete.',
   'export.unknown_line':
-    'invalid_request: Line {line} of the export is not a calendar, a document, an alarm, an event, a wake or the end.',
+    'Line {line} of the export is not a calendar, a document, an alarm, an event, a wake or the end.',
   'export.too_new':
-    'invalid_request: Line {line} of the export: version {version} is newer than {max}, the newest this Wakeful reads. Upgrade Wakeful.',
+    'Line {line} of the export: version {version} is newer than {max}, the newest this Wakeful reads. Upgrade Wakeful.',
   'export.too_old':
-    'invalid_request: Line {line} of the export: version {version} is older than {min}, the oldest this Wakeful reads. Export again with a newer version.',
-  'export.not_one': 'invalid_request: This is not an export of Wakeful: its first line is missing.',
+    'Line {line} of the export: version {version} is older than {min}, the oldest this Wakeful reads. Export again with a newer version.',
+  'export.not_one': 'This is not an export of Wakeful: its first line is missing.',
   'export.cut_off':
-    'invalid_request: The export ends early, after {rows} rows, which were imported. Export again and import the rest.',
-  'export.lines_missing':
-    'invalid_request: The export should hold {count} {what}, but has {found}. Lines are missing.',
+    'The export ends early, after {rows} rows, which were imported. Export again and import the rest.',
+  'export.lines_missing': 'The export should hold {count} {what}, but has {found}. Lines are missing.',
   'import.key_taken':
     'conflict: Alarm {alarm} has the key {value}, which alarm {by} has in this store. Cancel that alarm and import again, or cancel the other in its own store and export again.',
   'import.idempotency_key_taken':
     'conflict: Alarm {alarm} has the idempotency key {value}, which alarm {by} has in this store, and which is kept as long as that alarm. Import into another store (another file, another ?schema=).',
   'import.owner_differs': 'conflict: Alarm {alarm} is already here, and belongs to another owner.',
   'import.calendar_missing':
-    'invalid_request: Alarm {alarm} names the calendar {name}, which is neither in the export before it nor in this store. Create the calendar first.',
-  'import.alarm_missing': reason<{ event: string; alarm: string | null }>(
-    'invalid_request',
-    ({ event, alarm }) =>
-      `Event ${event} belongs to alarm ${alarm}, which is neither in the export before it nor in this store.`,
-  ),
+    'Alarm {alarm} names the calendar {name}, which is neither in the export before it nor in this store. Create the calendar first.',
+  'import.alarm_missing': ({ event, alarm }: { event: string; alarm: string | null }) =>
+    `Event ${event} belongs to alarm ${alarm}, which is neither in the export before it nor in this store.`,
   'backup.sqlite_only':
-    'invalid_request: backup copies a SQLite file. Back up a PostgreSQL database with pg_dump (--schema=wakeful for the alarms alone), or write the alarms out with export.',
-  'backup.same_file':
-    'invalid_request: {target} is the store itself ({file}) or belongs to it. Name another file.',
-  'backup.in_use': 'invalid_request: {file} is a database in use ({log} is beside it). Name another file.',
-  'backup.unwritable':
-    'invalid_request: The folder of {file} cannot be written ({cause}). Name another file.',
+    'backup copies a SQLite file. Back up a PostgreSQL database with pg_dump (--schema=wakeful for the alarms alone), or write the alarms out with export.',
+  'backup.same_file': '{target} is the store itself ({file}) or belongs to it. Name another file.',
+  'backup.in_use': '{file} is a database in use ({log} is beside it). Name another file.',
+  'backup.unwritable': 'The folder of {file} cannot be written ({cause}). Name another file.',
 
   // Files that a command or a call writes.
-  'file.exists': reason<{ file: string }>(
-    'invalid_request',
-    ({ file }, words) =>
-      `${file} already exists. Name a new file${words.interface === 'cli' ? ', or add --force to replace it' : ''}.`,
-  ),
-  'file.is_directory': 'invalid_request: {file} is a directory. Name a file in it.',
-  'file.is_database': 'invalid_request: {file} is a database. Name another file.',
-  'file.no_folder':
-    'invalid_request: There is no folder {folder} for {file}. Create it, or name another file.',
+  'file.exists': ({ file }: { file: string }, words) =>
+    `${file} already exists. Name a new file${words.interface === 'cli' ? ', or add --force to replace it' : ''}.`,
+  'file.is_directory': '{file} is a directory. Name a file in it.',
+  'file.is_database': '{file} is a database. Name another file.',
+  'file.no_folder': 'There is no folder {folder} for {file}. Create it, or name another file.',
 
   // A process and its setup.
   'host.closed': 'store_unavailable: This Wakeful is closed. Call open again.',
-  'host.clock': 'invalid_request: {field} has no {part}(). See VirtualClock in wakeful/testing.',
+  'host.clock': '{field} has no {part}(). See VirtualClock in wakeful/testing.',
   'secret.too_short':
-    'invalid_request: {from} is {length} characters long. Use at least {min}, for example from `openssl rand -base64 32`.',
-  'secret.other': reason<{ file: string | null }>(
-    'invalid_request',
-    ({ file }) => `This store was first used with another secret. ${secretAdvice(file)}`,
-  ),
-  'secret.missing': reason<{ file: string | null }>(
-    'invalid_request',
-    ({ file }) =>
-      `This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. ${secretAdvice(file)}`,
-  ),
+    '{from} is {length} characters long. Use at least {min}, for example from `openssl rand -base64 32`.',
+  'secret.other': ({ file }: { file: string | null }) =>
+    `This store was first used with another secret. ${secretAdvice(file)}`,
+  'secret.missing': ({ file }: { file: string | null }) =>
+    `This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. ${secretAdvice(file)}`,
   'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {cause}',
   'secret.unwritable':
     'store_unavailable: No secret could be written to {file} ({cause}). Make the folder writable, or set WAKEFUL_SECRET.',
   'secret.sealed_otherwise': 'internal: The text was encrypted with another secret, or for another target.',
-  'secret.file':
-    'invalid_request: The secret file {file} cannot be read. Create it, or leave --secret-file out.',
+  'secret.file': 'The secret file {file} cannot be read. Create it, or leave --secret-file out.',
   'listen.in_use':
-    'invalid_request: {address} is used by another program, perhaps another `wakeful serve`. Choose another with --port.',
-  'listen.not_permitted':
-    'invalid_request: This user may not listen on {address}. Choose a --port of 1024 or higher.',
-  'listen.failed': 'invalid_request: Cannot listen on {address}: {cause}.',
-  'config.unreadable': 'invalid_request: The configuration {file} cannot be read: {cause}.',
-  'config.not_json': 'invalid_request: The configuration {file} is not JSON: {cause}.',
-  'config.not_object': 'invalid_request: The configuration {file} must be a JSON object: { "port": 7420 }.',
-  'config.unknown_setting': reason<{
+    '{address} is used by another program, perhaps another `wakeful serve`. Choose another with --port.',
+  'listen.not_permitted': 'This user may not listen on {address}. Choose a --port of 1024 or higher.',
+  'listen.failed': 'Cannot listen on {address}: {cause}.',
+  'config.unreadable': 'The configuration {file} cannot be read: {cause}.',
+  'config.not_json': 'The configuration {file} is not JSON: {cause}.',
+  'config.not_object': 'The configuration {file} must be a JSON object: { "port": 7420 }.',
+  'config.unknown_setting': ({
+    file,
+    name,
+    near,
+    known,
+  }: {
     file: string
     name: string
     near: string | null
     known: readonly string[]
-  }>(
-    'invalid_request',
-    ({ file, name, near, known }) =>
-      `${file} has the unknown setting ${name}. ${near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`}`,
-  ),
-  'config.invalid': 'invalid_request: {setting} must be {expected}, not {value}.',
-  'remote.unexpected': reason<{ status: number; cause: string }>(
-    'internal',
-    ({ status, cause }) =>
+  }) =>
+    `${file} has the unknown setting ${name}. ${near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`}`,
+  'config.invalid': '{setting} must be {expected}, not {value}.',
+  'remote.unexpected': {
+    code: 'internal',
+    text: ({ status, cause }: { status: number; cause: string }) =>
       `The server answered ${status}${cause === '' ? ' without details' : `: ${cause}`}.`,
-  ),
+  },
   'testing.crash_in_memory':
-    'invalid_request: Only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" }).',
+    'Only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" }).',
   /** A fault of Wakeful's own, or one that only its operator may know. */
   internal: 'internal: An error of the server. Its log has the details.',
-} as const satisfies Definitions
+})
 
 function secretAdvice(file: string | null): string {
   return `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${file ?? 'it was created in'}.`

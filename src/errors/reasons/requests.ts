@@ -1,18 +1,20 @@
-import { type Definitions, reason } from '../reason.ts'
+import { reasons } from '../reason.ts'
 
 /** Refusals of a request to the server. */
-export const REQUEST_REASONS = {
+export const REQUEST_REASONS = reasons('invalid_request', {
   // Who makes it.
-  'access.key_missing': reason('unauthorized', (_, words) =>
-    words.interface === 'cli'
-      ? 'A key is required. Set WAKEFUL_KEY to a key (wk_…); an admin creates one with `wakeful keys create`.'
-      : 'A key is required. Send it as Authorization: Bearer wk_…; an admin creates one with `wakeful keys create`.',
-  ),
-  'access.key_unknown': reason(
-    'unauthorized',
-    (_, words) =>
+  'access.key_missing': {
+    code: 'unauthorized',
+    text: (_: Record<never, never>, words) =>
+      words.interface === 'cli'
+        ? 'A key is required. Set WAKEFUL_KEY to a key (wk_…); an admin creates one with `wakeful keys create`.'
+        : 'A key is required. Send it as Authorization: Bearer wk_…; an admin creates one with `wakeful keys create`.',
+  },
+  'access.key_unknown': {
+    code: 'unauthorized',
+    text: (_: Record<never, never>, words) =>
       `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'This key'} is unknown. It may be revoked or expired.`,
-  ),
+  },
   'access.header_malformed': 'unauthorized: The Authorization header must be: Bearer wk_….',
   'access.address_unknown': 'unauthorized: This address is unknown or no longer valid.',
   'access.ticket_unknown':
@@ -20,7 +22,7 @@ export const REQUEST_REASONS = {
   'access.other_tenant': 'forbidden: This key belongs to one tenant, and Wakeful-Tenant names another.',
   'access.other_owner': 'forbidden: This key belongs to one owner, and Wakeful-Owner names another.',
   'access.every_tenant':
-    'invalid_request: Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
+    'Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
   'access.rights': 'forbidden: This needs a key with {needed} rights; yours has {rights} rights.',
   'access.keys_of_others': 'forbidden: Your key can create keys for its own tenant and owner only.',
   'access.rights_not_grantable': 'forbidden: Your key cannot grant {rights} rights.',
@@ -46,23 +48,22 @@ export const REQUEST_REASONS = {
     'rate_limited: {scope} may set {max} per second (sets_per_second). Try again a little later, or set many in one batch.',
   'quota.wakes_per_hour':
     'quota_exceeded: {scope} may have {max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.',
-  'quota.active_alarms': reason<{ scope: string; max: number | null }>(
-    'quota_exceeded',
-    ({ scope, max }) =>
+  'quota.active_alarms': {
+    code: 'quota_exceeded',
+    text: ({ scope, max }: { scope: string; max: number | null }) =>
       `${scope} may have ${max} active alarm${max === 1 ? '' : 's'} (active_alarms). Cancel some, or wait until they have fired.`,
-  ),
+  },
   'quota.min_interval':
     'quota_exceeded: Your quota lets an alarm recur every {min} at the shortest (min_interval). Use a longer period; waiting does not help.',
-  'limit.calls': reason<{ count: number; own: boolean }>(
-    'rate_limited',
-    ({ count, own }) =>
+  'limit.calls': {
+    code: 'rate_limited',
+    text: ({ count, own }: { count: number; own: boolean }) =>
       `${count} calls${own ? ' of yours' : ''} are already waiting for their turn. Try again shortly.`,
-  ),
+  },
   'limit.messages': 'rate_limited: At most {max} messages per second are allowed. Send fewer.',
   'limit.calls_in_progress':
     'rate_limited: {max} calls are in progress, and more are waiting. Wait for answers.',
-  'limit.subscriptions':
-    'invalid_request: A connection has at most {max} subscriptions. Unsubscribe from one.',
+  'limit.subscriptions': 'A connection has at most {max} subscriptions. Unsubscribe from one.',
   'limit.connections': 'rate_limited: All {max} live connections of this server are in use. Try again later.',
   'limit.tenant_connections':
     'rate_limited: Your tenant already has {max} live connections, half of what this server allows.',
@@ -77,28 +78,24 @@ export const REQUEST_REASONS = {
   'request.no_such_ws_call': 'not_found: There is no call {call}. Known: {known}.',
   'request.no_such_page': 'not_found: There is no page {path}. /llms.txt lists them.',
   'request.no_websocket_here': 'not_found: There is no WebSocket at this path. It is at {path}.',
-  'request.stream_over_ws': 'invalid_request: Over the WebSocket, follow events with `subscribe`.',
-  'request.websocket_handshake': 'invalid_request: The WebSocket handshake is invalid: {cause}.',
-  'request.message_shape': 'invalid_request: A message must be an object: {"id":1,"call":"stats","args":{}}.',
-  'request.header_twice': 'invalid_request: The request has {header} twice. Send it once.',
-  'request.header_encoding': 'invalid_request: {header} must be percent-encoded UTF-8.',
-  'request.path_encoding':
-    'invalid_request: The path is not percent-encoded UTF-8. Write a literal % as %25.',
-  'request.query_twice': 'invalid_request: {name} appears twice in the query. Send it once.',
-  'request.no_query': 'invalid_request: This call takes no query. Leave {name} out.',
-  'request.if_match':
-    'invalid_request: If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
+  'request.stream_over_ws': 'Over the WebSocket, follow events with `subscribe`.',
+  'request.websocket_handshake': 'The WebSocket handshake is invalid: {cause}.',
+  'request.message_shape': 'A message must be an object: {"id":1,"call":"stats","args":{}}.',
+  'request.header_twice': 'The request has {header} twice. Send it once.',
+  'request.header_encoding': '{header} must be percent-encoded UTF-8.',
+  'request.path_encoding': 'The path is not percent-encoded UTF-8. Write a literal % as %25.',
+  'request.query_twice': '{name} appears twice in the query. Send it once.',
+  'request.no_query': 'This call takes no query. Leave {name} out.',
+  'request.if_match': 'If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
   'request.idempotency_header':
-    'invalid_request: This call does not take the header Idempotency-Key. Give each item its own <idempotencyKey>.',
+    'This call does not take the header Idempotency-Key. Give each item its own <idempotencyKey>.',
   'request.idempotency_keys_differ':
-    'invalid_request: The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
-  'request.cancelled': 'invalid_request: The caller disconnected before the call started.',
-  'body.missing': 'invalid_request: The body is missing. It must be {expected}.',
-  'body.content_type':
-    'invalid_request: The body must be JSON with Content-Type: application/json, not {type}.',
-  'body.content_encoding':
-    'invalid_request: Send the body uncompressed, not with Content-Encoding: {encoding}.',
-  'body.not_utf8': 'invalid_request: The body is not UTF-8. Encode it as UTF-8.',
-  'body.cut_off': 'invalid_request: The body was cut off before its end. Send it again.',
+    'The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
+  'request.cancelled': 'The caller disconnected before the call started.',
+  'body.missing': 'The body is missing. It must be {expected}.',
+  'body.content_type': 'The body must be JSON with Content-Type: application/json, not {type}.',
+  'body.content_encoding': 'Send the body uncompressed, not with Content-Encoding: {encoding}.',
+  'body.not_utf8': 'The body is not UTF-8. Encode it as UTF-8.',
+  'body.cut_off': 'The body was cut off before its end. Send it again.',
   'body.too_large': 'payload_too_large: The body is larger than {max} bytes.',
-} as const satisfies Definitions
+})

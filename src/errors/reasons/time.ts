@@ -1,18 +1,18 @@
-import { type Definitions, reason } from '../reason.ts'
+import { reasons } from '../reason.ts'
 
 const SINCE_FORMS =
   'Use an instant (2026-12-24T18:00:00Z), seconds since 1970, or a duration, which means that long ago (2h, 7d).'
 const ZONE_FORMS = "Use an IANA name such as 'Europe/Rome' or 'UTC'."
 
 /** Refusals about times. `text` is what was written, quoted. */
-export const TIME_REASONS = {
+export const TIME_REASONS = reasons('invalid_time', {
   // Zones, times, and times to list from.
   'timezone.offset': `invalid_timezone: {zone} is an offset, which ignores summer time. ${ZONE_FORMS}`,
-  'timezone.unknown': reason<{ zone: string; near: string | null }>(
-    'invalid_timezone',
-    ({ zone, near }) =>
+  'timezone.unknown': {
+    code: 'invalid_timezone',
+    text: ({ zone, near }: { zone: string; near: string | null }) =>
       `${zone} is not a known time zone. ${near === null ? ZONE_FORMS : `Did you mean '${near}'?`}`,
-  ),
+  },
   'timezone.twice': 'invalid_rule: {other} names the zone {named} and {field} is {zone}. Use one of them.',
   'when.recurring_only':
     'invalid_request: {field} belongs to recurring rules. This {other} fires once. Leave {field} out.',
@@ -20,11 +20,9 @@ export const TIME_REASONS = {
     'invalid_request: <misfire=all> belongs to recurring rules. This {other} fires once. Use <misfire=once> or <misfire=skip>.',
   'when.said_twice': 'invalid_request: {text} sets its {option}, and so does {field}. Use one of them.',
   'when.misfire_within': "invalid_request: <misfire.all.within> '0s' would fire none. Use <misfire=skip>.",
-  'since.malformed': `invalid_time: <since> {text} is not a time. ${SINCE_FORMS}`,
-  'since.recurs': `invalid_time: <since> {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
-  'since.future': `invalid_time: <since> {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
-  'clock.backwards':
-    'invalid_time: Cannot advance by {by}: time only moves forwards. Use jump to set the wall clock.',
-  'clock.past':
-    'invalid_time: Cannot advance to {to}: it is already {now} there. Use jump to set the wall clock.',
-} as const satisfies Definitions
+  'since.malformed': `<since> {text} is not a time. ${SINCE_FORMS}`,
+  'since.recurs': `<since> {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
+  'since.future': `<since> {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
+  'clock.backwards': 'Cannot advance by {by}: time only moves forwards. Use jump to set the wall clock.',
+  'clock.past': 'Cannot advance to {to}: it is already {now} there. Use jump to set the wall clock.',
+})

@@ -22,7 +22,7 @@ import {
 } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
-import { eventTarget, HandlerTarget, Targets } from '../../targets/index.ts'
+import { eventTarget, HandlerTarget } from '../../targets/index.ts'
 import { assertTimezone, type Clock, JumpTolerantClock, parseDuration } from '../../time/index.ts'
 import { isPostgres, loadPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
@@ -122,7 +122,7 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
       store,
       clock,
       handlers,
-      targets: new Targets([handlers, eventTarget, webhooks.target]),
+      targets: [handlers, eventTarget, webhooks.target],
       process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
       fill: (bytes) => crypto.getRandomValues(bytes),
       zoneData: process.versions.tz ?? 'unknown',

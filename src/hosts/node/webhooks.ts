@@ -1,7 +1,7 @@
 import { display, WakefulError } from '../../error.ts'
 import { withDefaults } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
-import { type Transport, type WebhookSettings, webhookTarget } from '../../targets/index.ts'
+import { type Transport, type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { Keyring } from './keyring.ts'
 import { isPostgres, storeFile } from './store-url.ts'
@@ -78,7 +78,7 @@ export async function openWebhooks(url: string, store: Store, clock: Clock, sett
     sealer: keyring,
     canSign: () => keyring.canSign(),
   }
-  return { target: webhookTarget(ports, settings.webhooks), secrets, close: () => transport.close() }
+  return { target: new WebhookTarget(ports, settings.webhooks), secrets, close: () => transport.close() }
 }
 
 /** Stops virtual time during a request, because an attempt would time out before it was sent otherwise. */

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { errorText, WakefulError } from '../../error.ts'
 import { fromWire, isErrorCode } from '../../errors/index.ts'
-import { parseExact } from '../../library/index.ts'
+import { parseExact } from '../../json/index.ts'
 import { exactText, refusalResult } from './tool.ts'
 import { namingZone, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 

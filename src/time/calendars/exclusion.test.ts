@@ -67,7 +67,7 @@ describe('readExclude', () => {
     [{ weekend: true, move: 'next', offset: 0.5 }, /whole number/],
     [{ move: 'next' }, /`exclude.move` needs days off/],
     [{ holidays: 'us' }, /`exclude`: Unknown option "holidays"/],
-    [Array.from({ length: 21 }, (_, index) => `c${index}`), /at most 20/],
+    [Array.from({ length: 21 }, (_, index) => `c${index}`), /At most 20/],
   ])('refuses %j', (input, message) => {
     expect(() => readExclude(input)).toThrow(message)
     expect(() => readExclude(input)).toThrow(expect.objectContaining({ code: 'invalid_request' }))

@@ -130,7 +130,7 @@ function readCalendars(input: unknown = []): string[] {
     throw new WakefulError('calendar.name', { name: quote(name) })
   }
   if (names.length > CALENDARS_MAX)
-    throw new WakefulError('field.too_many', { max: CALENDARS_MAX, unit: 'calendar' })
+    throw new WakefulError('field.too_many', { count: names.length, unit: 'calendars', max: CALENDARS_MAX })
   return [...new Set(names as string[])].sort()
 }
 

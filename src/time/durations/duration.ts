@@ -1,4 +1,4 @@
-import { inField, typeName, WakefulError } from '../../errors/core.ts'
+import { typeName, WakefulError } from '../../errors/core.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 
 /** A day of 24 hours, in milliseconds. */
@@ -26,15 +26,13 @@ const ISO =
  * Parses a duration to milliseconds, rounded up. Each unit may appear once, from large to small, with decimals.
  * A day is 24 hours and a week 7 days; months and years have no fixed length and are refused.
  */
-export function parseDuration(text: string): number {
-  if (typeof text !== 'string') {
-    throw new WakefulError('duration.malformed', { text: quote(text) })
-  }
-  if (text.length > TEXT_LENGTH_MAX) throw new WakefulError('duration.text_too_long', {})
+export function parseDuration(text: string, field?: string): number {
+  if (typeof text !== 'string') throw new WakefulError('duration.malformed', { text: quote(text) }, { field })
+  if (text.length > TEXT_LENGTH_MAX) throw new WakefulError('duration.text_too_long', {}, { field })
   const ms = readDuration(text)
-  if (ms === null) throw refusal(text)
+  if (ms === null) throw new WakefulError(mistakeIn(text), { text: quote(text) }, { field })
   if (ms <= DURATION_MAX_MS) return ms
-  throw new WakefulError('duration.too_long', { text: quote(text) })
+  throw new WakefulError('duration.too_long', { text: quote(text) }, { field })
 }
 
 /** Refuses a duration that is not a text. Programs and models write 300 for five minutes: the error shows the unit. */
@@ -48,8 +46,7 @@ export function assertDurationText(field: string, value: unknown): string {
 
 /** The milliseconds of a field that is a duration. */
 export function durationOf(field: string, value: unknown): number {
-  const text = assertDurationText(field, value)
-  return inField(field, () => parseDuration(text))
+  return parseDuration(assertDurationText(field, value), field)
 }
 
 /** Whether the text is a duration. */
@@ -144,16 +141,12 @@ function sumOf(parts: Part[]): number {
   return ms + Number((billionths + 999_999_999n) / 1_000_000_000n)
 }
 
-function refusal(text: string): WakefulError {
+function mistakeIn(text: string) {
   const trimmed = text.trim()
-  if (/^-|^\+|^p?-/i.test(trimmed)) {
-    return new WakefulError('duration.signed', { text: quote(text) })
-  }
-  if (/^\d+$/.test(trimmed)) {
-    return new WakefulError('duration.no_unit', { text: quote(text) })
-  }
+  if (/^-|^\+|^p?-/i.test(trimmed)) return 'duration.signed'
+  if (/^\d+$/.test(trimmed)) return 'duration.no_unit'
   const calendar = /\d ?(?:mo|mos|months?|y|yrs?|years?)\b/i.test(trimmed) || /^P[\d.,]*\d[YM]/i.test(trimmed)
-  return new WakefulError(calendar ? 'duration.calendar_unit' : 'duration.malformed', { text: quote(text) })
+  return calendar ? 'duration.calendar_unit' : 'duration.malformed'
 }
 
 /** The earliest instant that Wakeful accepts: 1970-01-01T00:00:00.000Z. */
@@ -163,10 +156,10 @@ export const INSTANT_MIN = 0
 export const INSTANT_MAX = 253_402_300_799_999
 
 /** Returns the instant if it is in the years 1970 to 9999, and refuses it otherwise. */
-export function assertInstant(ms: number, input: unknown): number {
+export function assertInstant(ms: number, input: unknown, field?: string): number {
   // Adding zero turns -0, which rounding up can give, into 0: JSON does not preserve the sign.
   if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
-  throw new WakefulError('instant.out_of_range', { text: quote(input) })
+  throw new WakefulError('instant.out_of_range', { text: quote(input) }, { field })
 }
 
 /** The instant of a number of seconds since 1970. */
@@ -179,5 +172,5 @@ export function instantOfUnix(unix: unknown): number {
     throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) }, { field: 'unix' })
   }
   // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
-  return inField('unix', () => assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix))
+  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix, 'unix')
 }

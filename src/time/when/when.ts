@@ -214,10 +214,8 @@ function applyDaysOff(at: number, input: ExcludeInput, { timezone, calendars }: 
 
 /** The instant of `at`, `unix` or `delay`. */
 function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
-  if (kind === 'delay') {
-    const ms = durationOf('delay', object.delay)
-    return inField('delay', () => assertInstant(context.now + ms, object.delay))
-  }
+  if (kind === 'delay')
+    return assertInstant(context.now + durationOf('delay', object.delay), object.delay, 'delay')
   return kind === 'unix' ? instantOfUnix(object.unix) : inField('at', () => parseInstant(object.at!))
 }
 

@@ -1,4 +1,4 @@
-import { inField, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 import { closest, quote } from '../text/index.ts'
 import { temporal } from './temporal.ts'
 
@@ -25,25 +25,26 @@ const ZONES_MAX = 2000
 
 /** Returns the zone of a field `timezone` in its canonical case, or refuses it. */
 export function assertTimezone(zone: string): string {
-  return inField('timezone', () => knownTimezone(zone))
+  return knownTimezone(zone, 'timezone')
 }
 
 /** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
-export function knownTimezone(zone: string): string {
+export function knownTimezone(zone: string, field?: string): string {
   if (typeof zone !== 'string' || zone === '') {
     throw new WakefulError(
       'field.malformed',
       { expected: "an IANA name such as 'Europe/Rome' or 'UTC'" },
-      { code: 'invalid_timezone' },
+      { code: 'invalid_timezone', field },
     )
   }
   const cached = zones.get(zone)
   if (cached !== undefined) return cached
-  if (/^[+-]\d/.test(zone)) {
-    throw new WakefulError('timezone.offset', { zone: quote(zone) })
-  }
+  if (/^[+-]\d/.test(zone)) throw new WakefulError('timezone.offset', { zone: quote(zone) }, { field })
   const canonical = lookUp(zone)
-  if (canonical === null) throw unknownZone(zone)
+  if (canonical === null) {
+    const near = zone.length <= 64 ? similarZone(zone) : null
+    throw new WakefulError('timezone.unknown', { zone: quote(zone), near }, { field })
+  }
   if (zones.size >= ZONES_MAX) zones.clear()
   zones.set(zone, canonical)
   return canonical
@@ -77,11 +78,6 @@ export function zoneNote(zone: string): string | null {
   return zone.startsWith('Etc/GMT') && /[1-9]/.test(zone)
     ? `${zone} is a fixed offset without daylight saving time. Use the zone of a city, if there is one`
     : null
-}
-
-function unknownZone(zone: string): WakefulError {
-  const near = zone.length <= 64 ? similarZone(zone) : null
-  return new WakefulError('timezone.unknown', { zone: quote(zone), near })
 }
 
 /** The zone with the same city, however it is spelled, or with a similar name. */

@@ -243,8 +243,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/fields/check.ts',
-        from: ': assertText(name, value, bytesMax)',
-        to: ": assertText(name, value, bytesMax)[name === 'message' ? 'trim' : 'toString']()",
+        from: "assert(name, value, limits[field.limit ?? 'nameBytesMax'])",
+        to: "assert(name, value, limits[field.limit ?? 'nameBytesMax'])[name === 'message' ? 'trim' : 'toString']()",
       },
     ],
   },
@@ -254,8 +254,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/fields/check.ts',
-        from: ': assertText(name, value, bytesMax)',
-        to: ": assertText(name, value, bytesMax)[name === 'message' ? 'normalize' : 'toString']()",
+        from: "assert(name, value, limits[field.limit ?? 'nameBytesMax'])",
+        to: "assert(name, value, limits[field.limit ?? 'nameBytesMax'])[name === 'message' ? 'normalize' : 'toString']()",
       },
     ],
   },
@@ -322,8 +322,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/triage.ts',
-        from: "wakeAt: context.now + wait, waiting: 'handler'",
-        to: "wakeAt: wait < 0 ? 0 : null, waiting: 'handler'",
+        from: "wait(timer, context.now + waitMs, 'handler')",
+        to: "wait(timer, waitMs < 0 ? 0 : null, 'handler')",
       },
     ],
   },

@@ -119,7 +119,7 @@ export async function assertCalendars(session: Session, alarms: readonly Alarm[]
   for (const [index, alarm] of naming.entries()) {
     const now = current[index]!
     if (versions(alarm) !== versions(now) || namesOf(alarm).length !== now.calendars.length)
-      throw new WakefulError('calendar.changed', { name: null })
+      throw new WakefulError('calendar.changed', {})
   }
 }
 

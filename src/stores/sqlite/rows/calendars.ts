@@ -69,7 +69,7 @@ export function assertCalendars(session: Session, alarm: Alarm): void {
   for (const name of calendarNames(alarm)) {
     const found = alarm.calendars.find((calendar) => calendar.name === name)
     if (found !== undefined && calendarNamed(session, alarm.tenant, name)?.version === found.version) continue
-    throw new WakefulError('calendar.changed', { name })
+    throw new WakefulError('calendar.changed', {})
   }
 }
 
