@@ -5,7 +5,7 @@ import type { Alarms, CalendarView } from '../../index.ts'
 import { defined, wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { withStore } from '../session/index.ts'
+import { onStore, withStore } from '../session/index.ts'
 import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
@@ -35,31 +35,27 @@ export function addCalendars(program: Command, shell: CliContext): void {
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
   addCommand(calendar, 'list', 'list the calendars', ['calendar list']).action(
-    async (_flags: unknown, self: Command) => {
-      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
-        const items = await alarms.calendars.list()
-        if (!out.json && items.length === 0) return out.note('no calendars')
-        out.print(wireText({ items }), () => items.map(summary))
-      })
-    },
+    onStore(shell, 'existing', async ({ alarms, out }) => {
+      const items = await alarms.calendars.list()
+      if (!out.json && items.length === 0) return out.note('no calendars')
+      out.print(wireText({ items }), () => items.map(summary))
+    }),
   )
   addCommand(calendar, 'get <name>', 'show a calendar with its days', ['calendar get us-holidays']).action(
-    async (name: string, _flags: unknown, self: Command) => {
-      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
-        const found = await alarms.calendars.get(name)
-        if (found === null) throw await noCalendar(name, alarms)
-        out.print(wireText(found), () => details(found))
-      })
-    },
+    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
+      const found = await alarms.calendars.get(name)
+      if (found === null) throw await noCalendar(name, alarms)
+      out.print(wireText(found), () => details(found))
+    }),
   )
   addCommand(calendar, 'remove <name>', 'delete a calendar that no alarm names', [
     'calendar remove company',
-  ]).action(async (name: string, _flags: unknown, self: Command) => {
-    await withStore(shell, self, 'existing', async ({ alarms, out }) => {
+  ]).action(
+    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.print(wireText({ name, removed: true }), () => [`${name} removed`])
-    })
-  })
+    }),
+  )
 }
 
 /** `put` and `add`, which have the same arguments. */

@@ -4,12 +4,20 @@ import { wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { addKeyOption, idOf, type KeyFlag, type Session, wholeId, withSession } from '../session/index.ts'
+import {
+  addKeyOption,
+  idOf,
+  type KeyFlag,
+  onAlarms,
+  type Session,
+  wholeId,
+  withSession,
+} from '../session/index.ts'
 import type { CliContext, Terminal } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 import { addSeenOption, seenOf } from './actions.ts'
 
-type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?: string }
+type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?: Date }
 
 const WORDS: Record<string, string> = {
   cancelled: 'cancelled',
@@ -84,20 +92,17 @@ function cancelledText(cancelled: number, firing: number): string {
 export function addReset(program: Command, shell: CliContext): void {
   addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (flags: { yes?: boolean }, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
-        if (flags.yes !== true) {
-          const { pending } = await alarms.stats()
-          if (!(await isConfirmed(shell.terminal, pending))) {
-            out.note('nothing was cancelled')
-            shell.exitCode = 1
-            return
-          }
+    .action(
+      onAlarms(shell, 'existing', async ({ alarms, out }, { yes }: { yes?: true }) => {
+        if (yes !== true && !(await isConfirmed(shell.terminal, (await alarms.stats()).pending))) {
+          out.note('nothing was cancelled')
+          shell.exitCode = 1
+          return
         }
         const { cancelled, firing } = await alarms.reset()
         out.print(JSON.stringify({ cancelled, firing }), () => [cancelledText(cancelled, firing)])
-      })
-    })
+      }),
+    )
 }
 
 async function isConfirmed(terminal: Terminal, pending: number): Promise<boolean> {

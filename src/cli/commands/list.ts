@@ -7,7 +7,7 @@ import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
-import { type Session, withSession } from '../session/index.ts'
+import { onAlarms, type Session, withSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
@@ -67,19 +67,19 @@ export function addHistory(program: Command, shell: CliContext): void {
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
-    .action(async (flags: Flags<HistoryOptions>, self: Command) => {
-      await withSession(shell, self, 'existing', async (session) => {
+    .action(
+      onAlarms(shell, 'existing', async (session, flags: Flags<HistoryOptions>) => {
         const items = await session.alarms.history(readFilters(flags, session))
         printItems(session, [historyColumns(session)], items)
-      })
-    })
+      }),
+    )
   addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
     .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
-    .action(async (flags: { limit?: number }, self: Command) => {
-      await withSession(shell, self, 'existing', async (session) =>
+    .action(
+      onAlarms(shell, 'existing', async (session, flags: { limit?: number }) =>
         printItems(session, [historyColumns(session)], await session.alarms.failed(flags)),
-      )
-    })
+      ),
+    )
 }
 
 function readFilters<Options extends object>(flags: Flags<Options>, session: Session) {
@@ -101,23 +101,21 @@ function printItems(
 /** `stats`: the number of alarms with each outcome. */
 export function addStats(program: Command, shell: CliContext): void {
   addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
-    async (_flags: unknown, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
-        const stats = await alarms.stats()
-        const averageMs = stats.avgDurationMs
-        out.print(wireText(stats), () =>
-          card([
-            ['total', count(stats.total)],
-            ['pending', count(stats.pending)],
-            ['fired, report awaited', count(stats.fired)],
-            ['completed', count(stats.completed)],
-            ['failed', count(stats.failed)],
-            ['cancelled', count(stats.cancelled)],
-            ['timed out', count(stats.timeoutUnknown)],
-            ['average duration', averageMs === null ? '' : humanizeDuration(averageMs)],
-          ]),
-        )
-      })
-    },
+    onAlarms(shell, 'existing', async ({ alarms, out }) => {
+      const stats = await alarms.stats()
+      const averageMs = stats.avgDurationMs
+      out.print(wireText(stats), () =>
+        card([
+          ['total', count(stats.total)],
+          ['pending', count(stats.pending)],
+          ['fired, report awaited', count(stats.fired)],
+          ['completed', count(stats.completed)],
+          ['failed', count(stats.failed)],
+          ['cancelled', count(stats.cancelled)],
+          ['timed out', count(stats.timeoutUnknown)],
+          ['average duration', averageMs === null ? '' : humanizeDuration(averageMs)],
+        ]),
+      )
+    }),
   )
 }

@@ -17,6 +17,7 @@ export interface Session {
   readonly wakeful: Wakeful | null
   readonly alarms: LocalOrRemoteAlarms
   readonly out: Output
+  readonly globals: Globals
   /** The URL of the store or server. */
   readonly url: string
   /** The zone in which times are read and printed. */
@@ -53,7 +54,27 @@ export async function withSession(
   const { url, key } = location
   const alarms = connect(url, defined({ timezone: zone, ...scopeOf(globals), key }))
   const out = new Output(terminal, globals.json === true)
-  return work({ wakeful: null, alarms, out, url: alarms.url, zone, now: () => terminal.now() })
+  return work({ wakeful: null, alarms, out, globals, url: alarms.url, zone, now: () => terminal.now() })
+}
+
+/** The action of a command that does all its work in a session. The work gets the arguments and options after it. */
+export function onAlarms<Args extends unknown[]>(
+  shell: CliContext,
+  need: StoreRequirement,
+  work: (session: Session, ...args: Args) => Promise<void>,
+) {
+  return (...args: unknown[]): Promise<void> =>
+    withSession(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
+}
+
+/** The same for a command that needs a store. */
+export function onStore<Args extends unknown[]>(
+  shell: CliContext,
+  need: StoreRequirement,
+  work: (session: StoreSession, ...args: Args) => Promise<void>,
+) {
+  return (...args: unknown[]): Promise<void> =>
+    withStore(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
 }
 
 /** Does work that needs a store, and closes the store after it. */
@@ -91,7 +112,7 @@ async function inStore(
     ...options,
   })
   try {
-    await work({ wakeful, alarms: wakeful, out, url, zone, now: () => terminal.now() })
+    await work({ wakeful, alarms: wakeful, out, globals, url, zone, now: () => terminal.now() })
   } finally {
     await wakeful.close()
   }
