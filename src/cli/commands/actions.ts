@@ -37,8 +37,15 @@ const REPORTS = [
   { verb: 'fail', word: 'reason', summary: 'report that the work failed', example: 'HTTP 503' },
 ] as const
 
+/** The commands that change one alarm. */
+export function addEdits(program: Command, shell: CliContext): void {
+  addReschedule(program, shell)
+  addActions(program, shell)
+  addReports(program, shell)
+}
+
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
-export function addActions(program: Command, shell: CliContext): void {
+function addActions(program: Command, shell: CliContext): void {
   for (const { name, summary, done, method } of ACTIONS) {
     const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
     addSeenOption(addKeyOption(command)).action(
@@ -48,7 +55,7 @@ export function addActions(program: Command, shell: CliContext): void {
 }
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
-export function addReports(program: Command, shell: CliContext): void {
+function addReports(program: Command, shell: CliContext): void {
   for (const { verb, word, summary, example } of REPORTS)
     addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, [`${verb} ${ID} '${example}'`]))
       .option('--occurrence <id>', 'the occurrence (default: the open one)')
@@ -91,7 +98,7 @@ function change(
 }
 
 /** `reschedule ID WHEN`: changes the time of an alarm. */
-export function addReschedule(program: Command, shell: CliContext): void {
+function addReschedule(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
     `reschedule ${ID} 'next friday at 3pm'`,
     `reschedule ${ID} --cron '0 8 * * *'`,

@@ -57,9 +57,8 @@ export function addImport(program: Command, shell: CliContext): void {
     const bar = progress(shell.terminal, 'import')
     const counts = noLines()
     const read = () => importLines(url, linesOf(input), counts, (done, total) => bar.at(done, total))
-    const { imported, known } = await asWorkFailure(() => (fromFile ? withFile(file, read) : read())).finally(
-      () => bar.end(),
-    )
+    const reading = asWorkFailure(fromFile ? withFile(file, read) : read())
+    const { imported, known } = await reading.finally(() => bar.end())
     out.print(JSON.stringify({ imported, known, rows: rowsOf(counts) }), () => {
       const done =
         known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`

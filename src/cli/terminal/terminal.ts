@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
+import { styleText } from 'node:util'
 import type { OpenOptions, Wakeful } from '../../index.ts'
-import { type Column, fits, table, wrap } from '../text/index.ts'
+import { type Column, table, wrap } from '../text/index.ts'
 
 /** An output stream, which may be a terminal. */
 export interface Sink {
@@ -32,16 +33,9 @@ export function widthOf(sink: Sink): number | null {
 }
 
 /** Styles text, if the output is a terminal with colours. */
-export function paint(
-  terminal: Terminal,
-  style: 'dim' | 'bold' | 'red' | 'green' | 'yellow',
-  text: string,
-): string {
-  if (terminal.stdout.isTTY !== true || (terminal.env.NO_COLOR ?? '') !== '' || terminal.env.TERM === 'dumb')
-    return text
-  const code = { dim: 2, bold: 1, red: 31, green: 32, yellow: 33 }[style]
-  const end = { dim: 22, bold: 22, red: 39, green: 39, yellow: 39 }[style]
-  return `\u001B[${code}m${text}\u001B[${end}m`
+export function paint({ stdout, env }: Terminal, style: 'dim' | 'red' | 'green', text: string): string {
+  const isPlain = stdout.isTTY !== true || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
+  return isPlain ? text : styleText(style, text, { validateStream: false })
 }
 
 /** The context of a command: its process, and how to open a store. */
@@ -80,13 +74,9 @@ export class Output {
     this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
   }
 
-  /**
-   * Rows as lines. On a terminal, the first set of columns that fits on one line is used; other output is never cut.
-   */
+  /** Rows as lines, of the first set of columns that fits on a terminal; other output is never cut. */
   rows<Row>(sets: readonly (readonly Column<Row>[])[], rows: readonly Row[]): string[] {
-    const { width } = this
-    const fit = width === null ? sets[0] : sets.find((columns) => fits(columns, rows, width))
-    const { titles, lines } = table(fit ?? sets.at(-1) ?? [], rows, width)
+    const { titles, lines } = table(sets, rows, this.width)
     return [...titles.map((title) => paint(this.terminal, 'dim', title)), ...lines]
   }
 
