@@ -1,5 +1,5 @@
 import { parseDuration, parseStep } from '../time/durations/index.ts'
-import type { Exclusion, Misfire, Rule } from '../time/index.ts'
+import type { DstPolicy, Exclusion, Misfire, Rule } from '../time/index.ts'
 import type { Wire } from './transport.ts'
 
 /** The options of a rule on the wire. */
@@ -9,7 +9,7 @@ interface WireWhen {
   readonly count?: number
   readonly jitter?: string
   readonly misfire?: 'once' | 'skip' | { readonly all: { readonly max: number; readonly within: string } }
-  readonly dst?: { readonly gap: 'shift' | 'skip'; readonly overlap: 'first' | 'last' | 'both' }
+  readonly dst?: DstPolicy
   readonly exclude?: Omit<Exclusion, 'weekend'> & { readonly weekend?: readonly string[] }
 }
 
@@ -20,27 +20,27 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
  * of the alarm, which is wrong after a reschedule.
  */
 export function ruleOf(wire: Wire<'set'>): Rule {
-  const { kind, timezone } = wire
+  const { kind, timezone, cron_expr: cron, rrule, every } = wire
   const when: WireWhen = wire.when ?? {}
-  const misfire = when.misfire === undefined ? undefined : misfireOf(when.misfire)
-  if (kind === 'once') {
-    const at = Date.parse(wire.fire_at!)
-    return { kind, at, timezone, ...(misfire !== undefined && { misfire: misfire as 'once' | 'skip' }) }
-  }
-  const shared = {
-    anchor: Date.parse(when.start ?? wire.created_at),
-    timezone,
-    ...(when.start !== undefined && { start: Date.parse(when.start) }),
-    ...(when.end !== undefined && { end: Date.parse(when.end) }),
-    ...(when.count !== undefined && { count: when.count }),
-    ...(when.jitter !== undefined && { jitterMs: parseDuration(when.jitter) }),
-    ...(misfire !== undefined && { misfire }),
-    ...(when.exclude !== undefined && { exclude: exclusionOf(when.exclude) }),
-    ...(when.dst !== undefined && { dst: when.dst }),
-  }
-  if (kind === 'cron') return { kind, cron: wire.cron_expr!, ...shared }
-  if (kind === 'rrule') return { kind, rrule: wire.rrule!, ...shared }
-  return { kind, every: wire.every!, ...parseStep(wire.every!), ...shared } as Rule
+  const misfire = when.misfire && misfireOf(when.misfire)
+  const rule =
+    kind === 'once'
+      ? { kind, at: Date.parse(wire.fire_at!), timezone, misfire }
+      : {
+          ...{ kind, cron, rrule, every, ...(every !== undefined && parseStep(every)) },
+          anchor: Date.parse(when.start ?? wire.created_at),
+          timezone,
+          start: when.start && Date.parse(when.start),
+          end: when.end && Date.parse(when.end),
+          count: when.count,
+          jitterMs: when.jitter && parseDuration(when.jitter),
+          misfire,
+          exclude: when.exclude && exclusionOf(when.exclude),
+          dst: when.dst,
+        }
+  return Object.fromEntries(
+    Object.entries(rule).filter(([, value]) => value !== undefined),
+  ) as unknown as Rule
 }
 
 function misfireOf(misfire: NonNullable<WireWhen['misfire']>): Misfire {

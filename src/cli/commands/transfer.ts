@@ -10,7 +10,7 @@ import { WakefulError } from '../../error.ts'
 import { exportLines, importLines, type LineCounts, noLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
 import { unopenedStore } from '../session/index.ts'
-import { asWorkFailure, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
+import { asWorkFailure, type CliContext, type Sink, withFile, withProgress } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
@@ -25,15 +25,11 @@ export function addExport(program: Command, shell: CliContext): void {
     .action(async (flags: { out?: string }, self: Command) => {
       const { url, out } = unopenedStore(shell, self, 'existing')
       if (flags.out !== undefined) await assertWritable(flags.out)
-      const bar = progress(shell.terminal, 'export')
       const counts = noLines()
-      try {
-        const chunks = chunked(exportLines(url, counts, (done, total) => bar.at(done, total)))
-        if (flags.out === undefined) await toSink(chunks, shell.terminal.stdout)
-        else await writeWhole(chunks, flags.out)
-      } finally {
-        bar.end()
-      }
+      await withProgress(shell.terminal, 'export', (onProgress) => {
+        const chunks = chunked(exportLines(url, counts, onProgress))
+        return flags.out === undefined ? toSink(chunks, shell.terminal.stdout) : writeWhole(chunks, flags.out)
+      })
       if (flags.out === undefined) return
       const lines = Object.values(counts).reduce((sum, each) => sum + each, 0)
       out.print(JSON.stringify({ file: flags.out, lines, rows: rowsOf(counts) }), () => [
@@ -54,11 +50,11 @@ export function addImport(program: Command, shell: CliContext): void {
     if (fromFile) await withFile(file, () => access(file))
     else if (shell.terminal.stdin.isTTY === true) out.note('reading from stdin')
     const input = fromFile ? createReadStream(file) : shell.terminal.stdin
-    const bar = progress(shell.terminal, 'import')
     const counts = noLines()
-    const read = () => importLines(url, linesOf(input), counts, (done, total) => bar.at(done, total))
-    const reading = asWorkFailure(fromFile ? withFile(file, read) : read())
-    const { imported, known } = await reading.finally(() => bar.end())
+    const { imported, known } = await withProgress(shell.terminal, 'import', (onProgress) => {
+      const read = () => importLines(url, linesOf(input), counts, onProgress)
+      return asWorkFailure(fromFile ? withFile(file, read) : read())
+    })
     out.print(JSON.stringify({ imported, known, rows: rowsOf(counts) }), () => {
       const done =
         known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { DEFAULT_POOL } from '../../alarm/index.ts'
 import { type Configured, openSettings } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { OpenOptions, Wakeful } from '../../index.ts'
+import { type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { defined } from '../../library/index.ts'
 import {
   isPortInUse,
@@ -60,7 +60,7 @@ async function run(context: ServeContext, globals: Globals): Promise<void> {
   const quotas = { tenant, owner }
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
   const pauses = new PauseControl(quotas)
-  const wakeful = await shell.open(context.url, {
+  const wakeful = await open(context.url, {
     ...openOptions(context, globals),
     observer: metrics.observer,
     pauses,

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { connect, type RemoteAlarms } from '../../client/index.ts'
 import { WakefulError } from '../../error.ts'
 import { missingStore, storeFile } from '../../hosts/node/index.ts'
-import type { Alarms, OpenOptions, Wakeful } from '../../index.ts'
+import { type Alarms, type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { defined } from '../../library/index.ts'
 import { commandName, type Globals, locationOf, scopeOf, storeUrl, zoneOf } from '../arguments/index.ts'
 import { type CliContext, Output } from '../terminal/index.ts'
@@ -91,7 +91,7 @@ export async function withStore(
 }
 
 async function inStore(
-  { terminal, open }: CliContext,
+  { terminal }: CliContext,
   globals: Globals,
   url: string,
   need: StoreRequirement,

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { styleText } from 'node:util'
-import type { OpenOptions, Wakeful } from '../../index.ts'
 import { type Column, table, wrap } from '../text/index.ts'
 
 /** An output stream, which may be a terminal. */
@@ -38,10 +37,9 @@ export function paint({ stdout, env }: Terminal, style: 'dim' | 'red' | 'green',
   return isPlain ? text : styleText(style, text, { validateStream: false })
 }
 
-/** The context of a command: its process, and how to open a store. */
+/** The context of a command. */
 export interface CliContext {
   readonly terminal: Terminal
-  readonly open: (url: string, options: OpenOptions) => Promise<Wakeful>
   readonly version: string
   /** How to call this program, for commands that users copy: `wakeful`, or through npm in a clone. */
   readonly invocation: string
