@@ -116,17 +116,12 @@ function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst
 }
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
-  if (exclude === undefined && (move !== undefined || offset !== undefined))
-    throw new WakefulError(
-      'field.needs',
-      { other: 'exclude' },
-      { field: move === undefined ? 'exclude.offset' : 'exclude.move' },
-    )
-  if (exclude === undefined || move === undefined) {
-    if (offset !== undefined)
-      throw new WakefulError('field.needs', { other: 'exclude.move' }, { field: 'exclude.offset' })
-    return exclude
-  }
+  const other = exclude === undefined ? 'exclude' : 'exclude.move'
+  if (exclude === undefined && move !== undefined)
+    throw new WakefulError('field.needs', { other }, { field: 'exclude.move' })
+  if (move === undefined && offset !== undefined)
+    throw new WakefulError('field.needs', { other }, { field: 'exclude.offset' })
+  if (exclude === undefined || move === undefined) return exclude
   const { calendars, weekdays } = splitDayNames(exclude)
   return {
     ...(calendars.length > 0 && { calendars }),

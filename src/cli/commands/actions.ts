@@ -19,17 +19,13 @@ type SeenFlags = { readonly ifUpdatedAt?: Date }
 
 const ID = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
 
+/** Commands with their method, their summary, and what is printed after them. */
 const ACTIONS = [
-  { name: 'pause', summary: 'pause an alarm', done: 'paused', method: 'pause' },
-  { name: 'resume', summary: 'resume a paused alarm', done: 'resumed', method: 'resume' },
-  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', method: 'skipNext' },
-  {
-    name: 'fire',
-    summary: 'fire an alarm now, in addition to its schedule',
-    done: 'fires now',
-    method: 'fireNow',
-  },
-  { name: 'retry', summary: 'retry a failed alarm', done: 'tried again', method: 'retry' },
+  ['pause', 'pause', 'pause an alarm', 'paused'],
+  ['resume', 'resume', 'resume a paused alarm', 'resumed'],
+  ['skip', 'skipNext', 'skip the next occurrence', 'next one skipped'],
+  ['fire', 'fireNow', 'fire an alarm now, in addition to its schedule', 'fires now'],
+  ['retry', 'retry', 'retry a failed alarm', 'tried again'],
 ] as const
 
 const REPORTS = [
@@ -46,7 +42,7 @@ export function addEdits(program: Command, shell: CliContext): void {
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
 function addActions(program: Command, shell: CliContext): void {
-  for (const { name, summary, done, method } of ACTIONS) {
+  for (const [name, method, summary, done] of ACTIONS) {
     const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
     addSeenOption(addKeyOption(command)).action(
       onAlarm(shell, (flags: SeenFlags) => change(done, (alarms, id) => alarms[method](id, seenOf(flags)))),

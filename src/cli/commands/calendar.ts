@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
@@ -10,7 +11,6 @@ import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-const ICS_BYTES_MAX = 4_000_000
 
 interface PutFlags {
   readonly ics?: string
@@ -95,21 +95,11 @@ async function readInput(
   const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
   if (empty && hasDays) throw new WakefulError('cli.calendar_empty', {}, { field: 'empty' })
   if (!hasDays && !empty) throw new WakefulError('cli.calendar_days', {})
-  const ics = file === undefined ? undefined : await readIcs(shell, file)
+  const read = async (path: string) =>
+    path === '-' ? text(shell.terminal.stdin) : withFile(path, () => readFile(path, 'utf8'))
+  const ics = file === undefined ? undefined : await read(file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
   return defined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
-}
-
-async function readIcs(shell: CliContext, file: string): Promise<string> {
-  if (file !== '-') return withFile(file, () => readFile(file, 'utf8'))
-  const parts: string[] = []
-  let size = 0
-  for await (const part of shell.terminal.stdin) {
-    parts.push(String(part))
-    size += parts.at(-1)!.length
-    if (size > ICS_BYTES_MAX) throw new WakefulError('ics.too_large', {}, { field: 'ics' })
-  }
-  return parts.join('')
 }
 
 function summary({ name, dates, weekend }: CalendarView): string {
