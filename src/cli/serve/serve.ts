@@ -96,13 +96,13 @@ async function runUntilStopped(
   try {
     await banner(context, wakeful, server?.url ?? null)
     await wakeful.start()
-    const unwatch = logShardOwnership(wakeful, log)
+    // Not awaited at the end, because a store that does not answer would delay it.
+    void logShardOwnership(wakeful, log, stop.signal)
     const reporting = logProblems(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
     stop.endWithin(drainMs + HTTP_DRAIN_MS_MAX, () => log.event('stopped', LATE, { message: LATE }, 'error'))
     drainUntil = shell.terminal.monotonic() + drainMs
-    unwatch()
     await reporting
     log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
     // Meanwhile the server rejects new calls, and accepts reports of deliveries in flight.

@@ -22,7 +22,6 @@ export interface Terminal {
   monotonic(): number
   /** Calls the listener on each SIGINT and SIGTERM; returns how to stop listening. */
   onSignal(listener: (signal: string) => void): () => void
-  /** Ends the process at once. */
   exit(code: number): void
 }
 
@@ -62,7 +61,6 @@ export class Output {
     for (const line of this.json ? [json] : lines()) this.line(line)
   }
 
-  /** Prints one line of the result. */
   line(text: string): void {
     this.terminal.stdout.write(`${text}\n`)
   }

@@ -135,9 +135,7 @@ export async function backup(
   file: string,
   options: Parameters<typeof backupTo>[2] = {},
 ): Promise<void> {
-  if (isPostgres(url)) {
-    throw new WakefulError('backup.sqlite_only', {})
-  }
+  if (isPostgres(url)) throw new WakefulError('backup.sqlite_only', {})
   await backupTo(existing(url), file, options)
 }
 
