@@ -13,6 +13,7 @@ import { type Column, card, count, historyColumns, listColumns, wireItems } from
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 
+const ORDERS = ['newest', 'due']
 /** Statuses of alarms without a next instant, which `--order due` cannot sort. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
@@ -28,7 +29,7 @@ export function addList(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ]).addOption(choice('--status <status>', 'only alarms with this status', ...STATUSES))
+  ]).addOption(choice('--status <status>', 'only alarms with this status', STATUSES))
   for (const name of FILTER_NAMES)
     command.option(`${flagOf(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
   command
@@ -36,12 +37,7 @@ export function addList(program: Command, shell: CliContext): void {
     .option('--q <words>', 'words to search for in label, message, key and subject')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .addOption(
-      choice(
-        '--order <order>',
-        'newest first, or alarms with an instant to come, next first',
-        'newest',
-        'due',
-      ),
+      choice('--order <order>', 'newest first, or alarms with an instant to come, next first', ORDERS),
     )
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'the cursor of the next page')
@@ -62,7 +58,7 @@ export function addHistory(program: Command, shell: CliContext): void {
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
-    .addOption(choice('--status <status>', HISTORY_STATUS_HELP, ...HISTORY_STATUSES))
+    .addOption(choice('--status <status>', HISTORY_STATUS_HELP, HISTORY_STATUSES))
     .option('--target <name>', 'only alarms with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
