@@ -29,7 +29,7 @@ export function addKeys(program: Command, shell: CliContext): void {
     'keys create --tenant acme --rights write --expires-in 90d',
     'keys create --tenant acme --owner did:matrix:ann:f00',
   ])
-    .addOption(choice('--rights <what>', 'what it may do (default write)', RIGHTS).default('write'))
+    .addOption(choice('--rights <what>', 'what it may do; write by default', RIGHTS).default('write'))
     .option('--label <text>', 'a description')
     .option('--expires-in <duration>', 'when it expires (default: never)', parseDuration)
     .action(
