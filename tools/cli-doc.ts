@@ -111,7 +111,6 @@ function standIn(write: (text: string) => unknown): CliContext {
       onSignal: () => () => {},
       exit: unreachable,
     },
-    open: unreachable,
     version: '0.0.0',
     invocation: 'wakeful',
     exitCode: 0,

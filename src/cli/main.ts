@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../hosts/node/index.ts'
-import { open } from '../index.ts'
 import { run } from './run.ts'
 import type { CliContext, Terminal } from './terminal/index.ts'
 
@@ -23,7 +22,6 @@ const terminal: Terminal = {
 
 const shell: CliContext = {
   terminal,
-  open,
   version: versionOf(new URL('../../package.json', import.meta.url)),
   invocation: isSource ? 'npm run wakeful --' : 'wakeful',
   exitCode: 0,

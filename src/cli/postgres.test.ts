@@ -6,7 +6,6 @@ import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../../test/postgres/database.ts'
 import { serve } from '../../test/server/cli-process.ts'
 import { systemClock } from '../hosts/node/index.ts'
-import { open } from '../index.ts'
 import { run } from './run.ts'
 
 const { url: db, client } = testDatabase()
@@ -32,7 +31,7 @@ async function wakeful(args: readonly string[], env: Record<string, string> = { 
     onSignal: () => () => {},
     exit: () => {},
   }
-  const code = await run(args, { terminal, open, version: '1', invocation: 'wakeful', exitCode: 0 })
+  const code = await run(args, { terminal, version: '1', invocation: 'wakeful', exitCode: 0 })
   return { ...output, code }
 }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../hosts/node/index.ts'
-import { open } from '../index.ts'
 import { run } from './run.ts'
 
 let dir: string
@@ -37,7 +36,6 @@ async function wakeful(args: readonly string[], input = '', columns: number | nu
   }
   const code = await run(args, {
     terminal,
-    open,
     version: '1.2.3',
     invocation: 'wakeful',
     exitCode: 0,

@@ -11,7 +11,6 @@ type Fields = Record<string, unknown>
 /** Fields with JSON of the user, which `rawJson(text)` sends byte for byte (promise: verbatim). */
 const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
 
-/** The wire names of fields. */
 const WIRE: ReadonlyMap<string, string | null> = new Map(
   Object.entries<Field>(ALARM_FIELDS).map(([name, { wire }]) => [name, wire]),
 )

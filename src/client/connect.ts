@@ -20,7 +20,6 @@ export function connect(url: string, options: ConnectOptions = {}): RemoteAlarms
   return remoteAlarms(url, options)
 }
 
-/** The alarms of one owner on a server. */
 function remoteAlarms(url: string, options: ConnectOptions): RemoteAlarms {
   const transport = new HttpTransport(url, options)
   const { key, tenant = key === undefined ? 'default' : '', owner = '' } = options

@@ -1,10 +1,9 @@
 import type { AlarmView } from '../alarm/index.ts'
 import type { ListPage, StatsView } from '../library/index.ts'
-import type { AlarmWire } from './alarm-view.ts'
+import { type AlarmWire, camelNames, ruleOfPreview } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
 import { bodyText, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
-import { camelNames, ruleOfPreview } from './rule.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
 /** The default page sizes of a server. */

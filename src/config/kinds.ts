@@ -1,4 +1,5 @@
-import { assertTimezone, parseDuration } from '../time/index.ts'
+import { display } from '../error.ts'
+import { assertTimezone, closest, parseDuration } from '../time/index.ts'
 
 /** A type of setting: its description, its check, and how the text of a flag or variable is parsed. */
 export interface Kind<T> {
@@ -7,12 +8,15 @@ export interface Kind<T> {
   /** Whether it is one of a few words, which the help lists. */
   readonly isChoice?: boolean
   readonly fits: (value: unknown) => value is T
-  /** The invalid part of a value that has parts: `owner.min_interval`. */
-  readonly wrongPart?: (value: unknown) => string | null
-  /** The expected value of a part; undefined if there is no such part. */
-  readonly wordsOf?: (part: string) => string | undefined
+  /** Where a value that has parts is invalid (` at owner.min_interval`), and what is expected there. */
+  readonly wrongPart?: (value: unknown) => WrongPart | null
   /** Parses the text of a flag or variable; without it, the text is the value. */
   readonly fromText?: (text: string) => unknown
+}
+
+interface WrongPart {
+  readonly at: string
+  readonly expected?: string
 }
 
 /** A text that is not empty. */
@@ -25,10 +29,12 @@ export const textOrNone: Kind<string | null> = {
 }
 
 /** A whole number within bounds. */
-export function wholeNumber(min: number, max: number): Kind<number> {
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
   return {
-    words: `a whole number from ${min} to ${max}`,
-    fits: (value): value is number => isWhole(value, min) && value <= max,
+    words: `a whole number ${bounds}`,
+    fits: (value): value is number =>
+      Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
     fromText: (input) => (/^\d+$/.test(input) ? Number(input) : input),
   }
 }
@@ -82,29 +88,22 @@ export const list: Kind<readonly string[]> = {
       .filter((each) => each !== ''),
 }
 
-type Bound<T> = Pick<Kind<T>, 'words' | 'fits'>
-
-const atLeast = (min: number): Bound<number> => ({
-  words: `a whole number of at least ${min}`,
-  fits: (value): value is number => isWhole(value, min),
-})
-
 /** The same limits are in the contracts, which would make every command load zod. */
 const QUOTA = {
-  active_alarms: atLeast(0),
+  active_alarms: wholeNumber(0),
   sets_per_second: {
     words: 'a number greater than zero',
     fits: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
-  } as Bound<number>,
-  payload_bytes: atLeast(0),
-  concurrent_deliveries: atLeast(1),
-  wakes_per_hour: atLeast(1),
+  } as Kind<number>,
+  payload_bytes: wholeNumber(0),
+  concurrent_deliveries: wholeNumber(1),
+  wakes_per_hour: wholeNumber(1),
   min_interval: duration,
 }
 
 /** The limits of a tenant or an owner. */
 export type Quota = {
-  readonly [K in keyof typeof QUOTA]?: (typeof QUOTA)[K] extends Bound<infer T> ? T : never
+  readonly [K in keyof typeof QUOTA]?: (typeof QUOTA)[K] extends Kind<infer T> ? T : never
 }
 
 /** The default quotas of tenants and of owners. */
@@ -120,21 +119,34 @@ export const quotas: Kind<DefaultQuotas> = {
   words: `{ "tenant": { … }, "owner": { … } }, each with any of ${Object.keys(QUOTA).join(', ')}`,
   fits: (value): value is DefaultQuotas => wrongQuota(value) === null,
   wrongPart: wrongQuota,
-  wordsOf: (part) => QUOTA[part.split('.')[1] as keyof Quota]?.words,
 }
 
 /** The names in `quotas`, to suggest one for a typo. */
 export const QUOTA_NAMES: readonly string[] = [...LEVELS, ...Object.keys(QUOTA)]
 
-/** The first invalid part of quotas; '' if it is no object, null if all is valid. */
-function wrongQuota(value: unknown): string | null {
-  if (!isObject(value)) return ''
+/** The first invalid part of quotas; null if all is valid. */
+function wrongQuota(value: unknown): WrongPart | null {
+  if (!isObject(value)) return { at: '' }
   for (const [level, quota] of Object.entries(value)) {
-    if (!LEVELS.includes(level) || !isObject(quota)) return level
-    for (const [name, bound] of Object.entries(quota))
-      if (!Object.hasOwn(QUOTA, name) || !QUOTA[name as keyof Quota].fits(bound)) return `${level}.${name}`
+    if (!LEVELS.includes(level)) return unknownKey('', level)
+    if (!isObject(quota)) return { at: ` at ${level}` }
+    for (const [name, limit] of Object.entries(quota)) {
+      if (!Object.hasOwn(QUOTA, name)) return unknownKey(` at ${level}`, name)
+      const { fits, words } = QUOTA[name as keyof Quota]
+      if (!fits(limit)) return { at: ` at ${level}.${name}`, expected: words }
+    }
   }
   return null
+}
+
+function unknownKey(at: string, name: string): WrongPart {
+  return { at: `${at} has the unknown key ${display(name)}${suggestion(name, QUOTA_NAMES)}: it` }
+}
+
+/** The known name that an unknown one probably means, in parentheses. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const near = closest(name, known, 3)
+  return near === null ? '' : ` (did you mean ${near}?)`
 }
 
 function isObject(value: unknown): value is object {
@@ -143,10 +155,6 @@ function isObject(value: unknown): value is object {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-function isWhole(value: unknown, min: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= min
 }
 
 function isDuration(value: unknown): value is string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { display, errorText, WakefulError } from '../error.ts'
 import { withoutPasswords } from '../redaction/index.ts'
 import { closest } from '../time/index.ts'
-import { QUOTA_NAMES } from './kinds.ts'
+import { suggestion } from './kinds.ts'
 import {
   type Config,
   flagOf,
@@ -35,10 +35,7 @@ export interface ConfigInput {
   readonly readFile?: (path: string) => string
 }
 
-interface FileSettings {
-  readonly file: string | null
-  readonly values: Readonly<Record<string, unknown>>
-}
+type FileValues = Readonly<Record<string, unknown>>
 
 /** Variables with the same prefix that are no settings. */
 const OTHER_VARIABLES = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFUL_TENANT', 'WAKEFUL_OWNER']
@@ -48,11 +45,11 @@ export function readConfig(input: ConfigInput): Configured {
   const { flags, env } = input
   const file = filled(flags.config) ?? filled(env.WAKEFUL_CONFIG)
   const read = input.readFile ?? ((path) => readFileSync(path, 'utf8'))
-  const inFile = { file, values: file === null ? {} : readSettings(file, read) }
+  const values = file === null ? {} : readSettings(file, read)
   const config: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
   for (const [key, setting] of SETTING_LIST) {
-    const found = find(key, setting, input, inFile)
+    const found = find(key, setting, input, { file, values })
     config[key] = found.value
     sources[key] = found.source
   }
@@ -65,10 +62,14 @@ export function readConfig(input: ConfigInput): Configured {
 }
 
 /** The first place that has a value for a setting. */
-function find(key: string, setting: Setting<unknown>, { flags, env }: ConfigInput, inFile: FileSettings) {
+function find(
+  key: string,
+  setting: Setting<unknown>,
+  { flags, env }: ConfigInput,
+  { file, values }: { file: string | null; values: FileValues },
+) {
   const flag = flags[key] === true ? 'on' : flags[key]
   const variable = filled(env[variableOf(key)]) ?? undefined
-  const { file, values } = inFile
   const all = [
     { source: 'flag', input: flag, where: flagOf(key), isText: true },
     { source: 'environment', input: variable, where: variableOf(key), isText: true },
@@ -87,24 +88,15 @@ function check(
   const { fromText = (text: string) => text } = setting.kind
   const value = isText && typeof input === 'string' ? fromText(input.trim()) : input
   if (setting.kind.fits(value)) return value
-  const part = setting.kind.wrongPart?.(value) ?? ''
+  const part = setting.kind.wrongPart?.(value)
   throw new WakefulError('config.invalid', {
-    setting: `${where}${partWords(part)}`,
-    expected: setting.kind.wordsOf?.(part) ?? setting.kind.words,
+    setting: `${where}${part?.at ?? ''}`,
+    expected: part?.expected ?? setting.kind.words,
     value: setting.secret === true ? 'this value' : display(input),
   })
 }
 
-/** Where a value is invalid; an unknown name comes with a suggestion. */
-function partWords(part: string): string {
-  if (part === '') return ''
-  const [name = '', ...outer] = part.split('.').reverse()
-  if (QUOTA_NAMES.includes(name)) return ` at ${part}`
-  const at = outer.length === 0 ? '' : ` at ${outer.join('.')}`
-  return `${at} has the unknown key ${display(name)}${meant(name, QUOTA_NAMES)}: it`
-}
-
-function readSettings(file: string, read: (path: string) => string): FileSettings['values'] {
+function readSettings(file: string, read: (path: string) => string): FileValues {
   let parsed: unknown
   try {
     parsed = JSON.parse(read(file))
@@ -116,7 +108,7 @@ function readSettings(file: string, read: (path: string) => string): FileSetting
     throw new WakefulError('config.not_object', { file })
   const known = SETTING_LIST.map(([key]) => nameOf(key))
   const unknown = Object.keys(parsed).find((name) => !known.includes(name))
-  if (unknown === undefined) return parsed as FileSettings['values']
+  if (unknown === undefined) return parsed as FileValues
   const near = closest(unknown, known, 3)
   throw new WakefulError('config.unknown_setting', { file, name: display(unknown), near, known })
 }
@@ -128,31 +120,18 @@ function unknownVariables(env: ConfigInput['env']): string[] {
   ]
   return Object.keys(env)
     .filter((name) => name.startsWith('WAKEFUL_') && !known.includes(name))
-    .map((name) => `${name} is set, but it is not a setting${meant(name, known)}`)
+    .map((name) => `${name} is set, but it is not a setting${suggestion(name, known)}`)
 }
 
-function meant(name: string, known: readonly string[]): string {
-  const near = closest(name, known, 3)
-  return near === null ? '' : ` (did you mean ${near}?)`
-}
-
-function filled(value: unknown): string | null {
+/** The text, or null if it is missing or blank. */
+export function filled(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
-/** A setting without secrets. */
-export interface PrintedSetting {
-  readonly name: string
-  readonly value: unknown
-  readonly source: Source
-}
-
-const HIDDEN = '(hidden)'
-
 /** The effective configuration with the source of each value; secrets and passwords in URLs are hidden. */
-export function printed({ config, sources }: Pick<Configured, 'config' | 'sources'>): PrintedSetting[] {
+export function printed({ config, sources }: Configured) {
   return SETTING_LIST.map(([key, { secret }]) => {
-    const value = secret === true && config[key] !== null ? HIDDEN : withoutSecrets(config[key])
+    const value = secret === true && config[key] !== null ? '(hidden)' : withoutSecrets(config[key])
     return { name: nameOf(key), value, source: sources[key] }
   })
 }

@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { type OpenOptions, openOn, warn } from '../hosts/node/index.ts'
+import { type OpenOptions, openOn, storeFile, warn } from '../hosts/node/index.ts'
 import type { Wakeful } from '../library/index.ts'
 import { CrashableProcess } from './crash-clock.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -52,12 +52,8 @@ export async function openTest(options: TestOptions = {}): Promise<TestBench> {
     if (!mortal.isDead) await clock.until(wakeful.close())
   }
   const crash = () => {
-    if (!isOnFile(store)) throw new WakefulError('testing.crash_in_memory', {})
+    if (storeFile(store) === null) throw new WakefulError('testing.crash_in_memory', {})
     mortal.die()
   }
   return { wakeful, clock, close, crash, [Symbol.asyncDispose]: close }
-}
-
-function isOnFile(store: string): boolean {
-  return !store.includes(':memory:') && !/^postgres(ql)?:/.test(store)
 }

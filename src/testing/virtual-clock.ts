@@ -28,8 +28,7 @@ const UNTIL_MAX = '30d'
 export class VirtualClock implements Clock {
   #wall: number
   #monotonic = 0
-  readonly #pending = new Map<number, Pending>()
-  #timers = 0
+  readonly #pending = new Set<Pending>()
   #questions = 0
   #turned = false
   readonly #listeners = new Set<() => void>()
@@ -54,12 +53,11 @@ export class VirtualClock implements Clock {
 
   setTimer(delayMs: number, fire: () => void): () => void {
     this.#questions += 1
-    this.#timers += 1
-    const id = this.#timers
-    this.#pending.set(id, { at: this.#monotonic + Math.max(0, Math.ceil(delayMs)), fire })
+    const pending = { at: this.#monotonic + Math.max(0, Math.ceil(delayMs)), fire }
+    this.#pending.add(pending)
     return () => {
       this.#questions += 1
-      this.#pending.delete(id)
+      this.#pending.delete(pending)
     }
   }
 
@@ -180,7 +178,7 @@ export class VirtualClock implements Clock {
   async #step(at: number): Promise<void> {
     this.#moveTo(at)
     for (let due = this.#earliest(); due !== undefined && due.at <= at; due = this.#earliest()) {
-      this.#pending.delete(due.id)
+      this.#pending.delete(due)
       due.fire()
       // A timer may cancel the next one.
       await new Promise((resolve) => setImmediate(resolve))
@@ -193,11 +191,10 @@ export class VirtualClock implements Clock {
     this.#monotonic = at
   }
 
-  #earliest(): (Pending & { readonly id: number }) | undefined {
-    let earliest: (Pending & { readonly id: number }) | undefined
-    for (const [id, pending] of this.#pending) {
-      if (earliest === undefined || pending.at < earliest.at) earliest = { ...pending, id }
-    }
+  #earliest(): Pending | undefined {
+    let earliest: Pending | undefined
+    for (const pending of this.#pending)
+      if (earliest === undefined || pending.at < earliest.at) earliest = pending
     return earliest
   }
 }

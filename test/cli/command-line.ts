@@ -5,7 +5,6 @@ import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { systemClock } from '../../src/hosts/node/index.ts'
-import { open } from '../../src/index.ts'
 
 let dir: string
 beforeEach(() => {
@@ -49,7 +48,7 @@ export async function wakeful(
     onSignal: () => () => {},
     exit: () => {},
   }
-  const code = await run(args, { terminal, open, version: '1.2.3', invocation: 'wakeful', exitCode: 0 })
+  const code = await run(args, { terminal, version: '1.2.3', invocation: 'wakeful', exitCode: 0 })
   return { ...output, code }
 }
 

@@ -35,7 +35,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
 }
 
 /** An option that takes one of a few words. */
-export function choice(flags: string, summary: string, ...words: readonly string[]): Option {
+export function choice(flags: string, summary: string, words: readonly string[]): Option {
   return new Option(flags, summary).choices(words)
 }
 

@@ -1,4 +1,5 @@
 import { type Command, Help, Option } from 'commander'
+import { filled } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
 import { assertTimezone } from '../../time/index.ts'
@@ -99,8 +100,4 @@ function nonEmpty(field: string, text: string | undefined): string | null {
   if (text === undefined) return null
   if (text.trim() !== '') return text
   throw new WakefulError('field.empty', {}, { field })
-}
-
-function filled(text: string | undefined): string | null {
-  return text === undefined || text.trim() === '' ? null : text
 }

@@ -93,11 +93,8 @@ export function readSetFlags(flags: SetFlags): SetOptions {
 function readTarget(flags: SetFlags): TargetSpec {
   if (flags.event === true) {
     if (flags.target === undefined && flags.pool === undefined) return { event: true }
-    throw new WakefulError(
-      'field.both',
-      { other: flags.target === undefined ? 'pool' : 'target' },
-      { field: 'event' },
-    )
+    const other = flags.target === undefined ? 'pool' : 'target'
+    throw new WakefulError('field.both', { other }, { field: 'event' })
   }
   if (flags.target !== undefined) return readTargetText('target', flags.target, flags.pool)
   if (flags.pool === undefined) return PRINT_TARGET

@@ -1,26 +1,30 @@
 import type { Command } from 'commander'
 import { display, WakefulError } from '../../error.ts'
 import { defined } from '../../library/index.ts'
-import { type DstPolicy, resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
+import { resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
 import { choice, joined, wholeNumber } from './command.ts'
 
 /** Texts that are clearly meant for one of the options. */
 const SECONDS = /^\d{9,}(?:\.\d+)?$/
 const CRON = /^@[a-z]|^(?:[\d*][\w*/,#-]* +){4,5}[\w*/,#-]+$/i
 const KINDS = ['at', 'cron', 'every', 'rrule', 'unix', 'delay']
+const MISFIRES = ['once', 'skip', 'all'] as const
+const GAPS = ['shift', 'skip'] as const
+const OVERLAPS = ['first', 'last', 'both'] as const
+const MOVES = ['next', 'previous'] as const
 
 type SameAsInWhen = 'cron' | 'every' | 'rrule' | 'delay' | 'start' | 'end' | 'count' | 'jitter'
 
 /** The options of a time. */
 export interface WhenFlags extends Pick<WhenObject, SameAsInWhen> {
   readonly unix?: string
-  readonly misfire?: 'once' | 'skip' | 'all'
+  readonly misfire?: (typeof MISFIRES)[number]
   readonly misfireMax?: number
   readonly misfireWithin?: string
-  readonly dstGap?: DstPolicy['gap']
-  readonly dstOverlap?: DstPolicy['overlap']
+  readonly dstGap?: (typeof GAPS)[number]
+  readonly dstOverlap?: (typeof OVERLAPS)[number]
   readonly exclude?: string[]
-  readonly move?: 'next' | 'previous'
+  readonly move?: (typeof MOVES)[number]
   readonly offset?: number
 }
 
@@ -35,37 +39,18 @@ export function addWhenOptions(command: Command): Command {
     .option('--start <time>', 'recurring: the earliest instant: a time, a date, next monday')
     .option('--end <time>', 'recurring: the latest instant; a date includes that day')
     .option('--count <n>', 'recurring: total number of occurrences', wholeNumber(1))
-    .addOption(
-      choice('--misfire <policy>', 'missed occurrences: fire the newest, none or all', 'once', 'skip', 'all'),
-    )
+    .addOption(choice('--misfire <policy>', 'missed occurrences: fire the newest, none or all', MISFIRES))
     .option('--misfire-max <n>', 'with --misfire all: how many at most', wholeNumber(1))
     .option('--misfire-within <duration>', 'with --misfire all: how old at most')
     .option('--jitter <duration>', 'recurring: a random delay of each occurrence, up to this')
-    .addOption(
-      choice(
-        '--dst-gap <policy>',
-        'a local time that the clock skips: shift it, or skip it',
-        'shift',
-        'skip',
-      ),
-    )
-    .addOption(
-      choice(
-        '--dst-overlap <policy>',
-        'a local time that occurs twice: which of the two',
-        'first',
-        'last',
-        'both',
-      ),
-    )
+    .addOption(choice('--dst-gap <policy>', 'a local time that the clock skips: shift it, or skip it', GAPS))
+    .addOption(choice('--dst-overlap <policy>', 'a local time that occurs twice: which of the two', OVERLAPS))
     .option(
       '--exclude <names>',
       'days off: names of calendars, weekdays (fri,sat), weekends; comma-separated or repeated (none: no days off)',
       readNames,
     )
-    .addOption(
-      choice('--move <where>', 'with --exclude: move to the working day after or before', 'next', 'previous'),
-    )
+    .addOption(choice('--move <where>', 'with --exclude: move to the working day after or before', MOVES))
     .option('--offset <n>', 'with --move: this many working days further', wholeNumber(-250, 250))
 }
 
@@ -116,17 +101,12 @@ function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst
 }
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
-  if (exclude === undefined && (move !== undefined || offset !== undefined))
-    throw new WakefulError(
-      'field.needs',
-      { other: 'exclude' },
-      { field: move === undefined ? 'exclude.offset' : 'exclude.move' },
-    )
-  if (exclude === undefined || move === undefined) {
-    if (offset !== undefined)
-      throw new WakefulError('field.needs', { other: 'exclude.move' }, { field: 'exclude.offset' })
-    return exclude
-  }
+  const other = exclude === undefined ? 'exclude' : 'exclude.move'
+  if (exclude === undefined && move !== undefined)
+    throw new WakefulError('field.needs', { other }, { field: 'exclude.move' })
+  if (move === undefined && offset !== undefined)
+    throw new WakefulError('field.needs', { other }, { field: 'exclude.offset' })
+  if (exclude === undefined || move === undefined) return exclude
   const { calendars, weekdays } = splitDayNames(exclude)
   return {
     ...(calendars.length > 0 && { calendars }),

@@ -11,32 +11,21 @@ import {
   readWhen,
   type WhenFlags,
 } from '../arguments/index.ts'
-import {
-  addKeyOption,
-  assertNamed,
-  type KeyFlag,
-  type LocalOrRemoteAlarms,
-  splitIdFromArguments,
-  withAlarm,
-} from '../session/index.ts'
+import { addKeyOption, type LocalOrRemoteAlarms, onAlarm, type Session } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { card, noteText, ruleText, statusText } from '../text/index.ts'
 
-type SeenFlags = { readonly ifUpdatedAt?: string }
+type SeenFlags = { readonly ifUpdatedAt?: Date }
 
 const ID = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
 
+/** Commands with their method, their summary, and what is printed after them. */
 const ACTIONS = [
-  { name: 'pause', summary: 'pause an alarm', done: 'paused', method: 'pause' },
-  { name: 'resume', summary: 'resume a paused alarm', done: 'resumed', method: 'resume' },
-  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', method: 'skipNext' },
-  {
-    name: 'fire',
-    summary: 'fire an alarm now, in addition to its schedule',
-    done: 'fires now',
-    method: 'fireNow',
-  },
-  { name: 'retry', summary: 'retry a failed alarm', done: 'tried again', method: 'retry' },
+  ['pause', 'pause', 'pause an alarm', 'paused'],
+  ['resume', 'resume', 'resume a paused alarm', 'resumed'],
+  ['skip', 'skipNext', 'skip the next occurrence', 'next one skipped'],
+  ['fire', 'fireNow', 'fire an alarm now, in addition to its schedule', 'fires now'],
+  ['retry', 'retry', 'retry a failed alarm', 'tried again'],
 ] as const
 
 const REPORTS = [
@@ -44,87 +33,80 @@ const REPORTS = [
   { verb: 'fail', word: 'reason', summary: 'report that the work failed', example: 'HTTP 503' },
 ] as const
 
+/** The commands that change one alarm. */
+export function addEdits(program: Command, shell: CliContext): void {
+  addReschedule(program, shell)
+  addActions(program, shell)
+  addReports(program, shell)
+}
+
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
-export function addActions(program: Command, shell: CliContext): void {
-  for (const { name, summary, done, method } of ACTIONS) {
+function addActions(program: Command, shell: CliContext): void {
+  for (const [name, method, summary, done] of ACTIONS) {
     const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
     addSeenOption(addKeyOption(command)).action(
-      async (id: string | undefined, flags: SeenFlags, self: Command) => {
-        const seen = seenOf(flags)
-        await change(shell, self, id, done, (alarms, whole) => alarms[method](whole, seen))
-      },
+      onAlarm(shell, (flags: SeenFlags) => change(done, (alarms, id) => alarms[method](id, seenOf(flags)))),
     )
   }
 }
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
-export function addReports(program: Command, shell: CliContext): void {
+function addReports(program: Command, shell: CliContext): void {
   for (const { verb, word, summary, example } of REPORTS)
     addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, [`${verb} ${ID} '${example}'`]))
       .option('--occurrence <id>', 'the occurrence (default: the open one)')
       .action(
-        async (
-          first: string | undefined,
-          rest: string[],
-          flags: KeyFlag & { occurrence?: string },
-          self: Command,
-        ) => {
-          const { id, words } = splitIdFromArguments(first, rest, flags)
+        onAlarm(shell, (flags: { occurrence?: string }, words) => {
           const text = words.length === 0 ? undefined : joined(words)
           const occurrence = defined({ occurrenceId: flags.occurrence })
-          await change(shell, self, id, 'reported', (alarms, whole) => alarms[verb](whole, text, occurrence))
-        },
+          return change('reported', (alarms, id) => alarms[verb](id, text, occurrence))
+        }),
       )
 }
 
 /** Adds the option that makes an edit fail with `conflict` if the alarm was edited meanwhile. */
 export function addSeenOption(command: Command): Command {
-  return command.option('--if-updated-at <instant>', 'fail if the alarm was edited after this updated_at')
+  return command.option(
+    '--if-updated-at <instant>',
+    'fail if the alarm was edited after this updated_at',
+    (text) => new Date(parseInstant(text)),
+  )
 }
 
 /** The version that an edit is based on. */
-export function seenOf(flags: SeenFlags): SeenOptions {
-  return flags.ifUpdatedAt === undefined ? {} : { updatedAt: new Date(parseInstant(flags.ifUpdatedAt)) }
+export function seenOf({ ifUpdatedAt: updatedAt }: SeenFlags): SeenOptions {
+  return defined({ updatedAt })
 }
 
 /** Makes one change and prints the alarm after it. */
-async function change(
-  shell: CliContext,
-  command: Command,
-  id: string | undefined,
+function change(
   done: string,
   make: (alarms: LocalOrRemoteAlarms, id: string) => Promise<AlarmView>,
   more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
-): Promise<void> {
-  await withAlarm(shell, command, id, async (session, whole) => {
-    const { alarms, out } = session
-    const alarm = await make(alarms, whole)
-    out.print(wireJson(alarm), () => [
+) {
+  return async (session: Session, id: string): Promise<void> => {
+    const alarm = await make(session.alarms, id)
+    session.out.print(wireJson(alarm), () => [
       `${done}: ${alarm.id} is ${statusText(alarm, session)}`,
-      ...card(more(alarm), out.width),
+      ...card(more(alarm), session.out.width),
     ])
-  })
+  }
 }
 
 /** `reschedule ID WHEN`: changes the time of an alarm. */
-export function addReschedule(program: Command, shell: CliContext): void {
+function addReschedule(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
     `reschedule ${ID} 'next friday at 3pm'`,
     `reschedule ${ID} --cron '0 8 * * *'`,
     'reschedule --key standup --exclude us-holidays',
   ])
-  type Flags = WhenFlags & KeyFlag & SeenFlags
   addSeenOption(addWhenOptions(addKeyOption(command))).action(
-    async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
-      const { id, words } = splitIdFromArguments(first, rest, flags)
-      assertNamed(id, flags)
+    onAlarm(shell, (flags: WhenFlags & SeenFlags & Globals, words) => {
       const when = readWhen(words, flags, true)
-      const { timezone } = self.optsWithGlobals<Globals>()
       // Without --timezone, the time is read in the zone of the alarm.
-      const options = defined({ ...seenOf(flags), timezone })
-      const make = (alarms: LocalOrRemoteAlarms, whole: string) => alarms.reschedule(whole, when, options)
-      await change(shell, self, id, 'rescheduled', make, ruleLines)
-    },
+      const options = defined({ ...seenOf(flags), timezone: flags.timezone })
+      return change('rescheduled', (alarms, id) => alarms.reschedule(id, when, options), ruleLines)
+    }),
   )
 }
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
-import type { Wakeful } from '../../index.ts'
+import { open, type Wakeful } from '../../index.ts'
 import { addCommand, type Globals, wholeNumber } from '../arguments/index.ts'
-import { type CliContext, Output, progress, type Terminal, withFile } from '../terminal/index.ts'
+import { type CliContext, Output, type Terminal, withFile, withProgress } from '../terminal/index.ts'
 import { count } from '../text/index.ts'
 
 /** `bench`: measures how fast this machine sets and fires alarms, on a temporary store. */
@@ -31,7 +31,7 @@ export function addBench(program: Command, shell: CliContext): void {
         shell.terminal.exit(1)
       })
       try {
-        const wakeful = await shell.open(`sqlite:${join(dir, 'bench.db')}`, { pool: POOL })
+        const wakeful = await open(`sqlite:${join(dir, 'bench.db')}`, { pool: POOL })
         if (!out.json) out.note(`on a temporary store in ${dir}; every set is on disk before it returns`)
         const bench = { wakeful, terminal: shell.terminal, eachMs: (flags.seconds ?? 2) * 1000 }
         const measured = await measure(bench).finally(() => wakeful.close())
@@ -108,20 +108,20 @@ async function rate(
   callers: number,
   call: () => Promise<number>,
 ): Promise<number> {
-  const bar = progress(terminal, label)
   const begunAt = terminal.monotonic()
   let done = 0
-  const caller = async () => {
-    while (terminal.monotonic() - begunAt < eachMs) {
-      // In two steps, because `done += await …` would add to the value before the wait.
-      const more = await call()
-      done += more
-      const elapsedMs = terminal.monotonic() - begunAt
-      bar.at(done, Math.round((done * eachMs) / Math.min(elapsedMs, eachMs)))
+  await withProgress(terminal, label, async (onProgress) => {
+    const caller = async () => {
+      while (terminal.monotonic() - begunAt < eachMs) {
+        // In two steps, because `done += await …` would add to the value before the wait.
+        const more = await call()
+        done += more
+        const elapsedMs = terminal.monotonic() - begunAt
+        onProgress(done, Math.round((done * eachMs) / Math.min(elapsedMs, eachMs)))
+      }
     }
-  }
-  await Promise.all(Array.from({ length: callers }, caller))
-  bar.end()
+    await Promise.all(Array.from({ length: callers }, caller))
+  })
   return Math.round((done * 1000) / (terminal.monotonic() - begunAt))
 }
 
@@ -132,20 +132,19 @@ async function fireAll(
   total: number,
   whenOf: (index: number) => Date,
 ): Promise<{ driftsMs: number[]; tookMs: number }> {
-  const bar = progress(terminal, handler)
-  const driftsMs: number[] = []
-  const all = Promise.withResolvers<void>()
-  wakeful.handle(handler, ({ driftMs }) => {
-    driftsMs.push(driftMs)
-    bar.at(driftsMs.length, total)
-    if (driftsMs.length === total) all.resolve()
+  return withProgress(terminal, handler, async (onProgress) => {
+    const driftsMs: number[] = []
+    const all = Promise.withResolvers<void>()
+    wakeful.handle(handler, ({ driftMs }) => {
+      onProgress(driftsMs.push(driftMs), total)
+      if (driftsMs.length === total) all.resolve()
+    })
+    const target = { handler, pool: POOL }
+    const items = Array.from({ length: total }, (_, index) => ({ when: whenOf(index), target }))
+    for (let at = 0; at < total; at += BATCH) await wakeful.setMany(items.slice(at, at + BATCH))
+    const begunAt = terminal.monotonic()
+    await wakeful.start()
+    await all.promise
+    return { driftsMs, tookMs: terminal.monotonic() - begunAt }
   })
-  const target = { handler, pool: POOL }
-  const items = Array.from({ length: total }, (_, index) => ({ when: whenOf(index), target }))
-  for (let at = 0; at < total; at += BATCH) await wakeful.setMany(items.slice(at, at + BATCH))
-  const begunAt = terminal.monotonic()
-  await wakeful.start()
-  await all.promise
-  bar.end()
-  return { driftsMs, tookMs: terminal.monotonic() - begunAt }
 }

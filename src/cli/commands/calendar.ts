@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
 import { defined, wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { withStore } from '../session/index.ts'
+import { onStore, withStore } from '../session/index.ts'
 import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-const ICS_BYTES_MAX = 4_000_000
 
 interface PutFlags {
   readonly ics?: string
@@ -35,31 +35,27 @@ export function addCalendars(program: Command, shell: CliContext): void {
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
   addCommand(calendar, 'list', 'list the calendars', ['calendar list']).action(
-    async (_flags: unknown, self: Command) => {
-      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
-        const items = await alarms.calendars.list()
-        if (!out.json && items.length === 0) return out.note('no calendars')
-        out.print(wireText({ items }), () => items.map(summary))
-      })
-    },
+    onStore(shell, 'existing', async ({ alarms, out }) => {
+      const items = await alarms.calendars.list()
+      if (!out.json && items.length === 0) return out.note('no calendars')
+      out.print(wireText({ items }), () => items.map(summary))
+    }),
   )
   addCommand(calendar, 'get <name>', 'show a calendar with its days', ['calendar get us-holidays']).action(
-    async (name: string, _flags: unknown, self: Command) => {
-      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
-        const found = await alarms.calendars.get(name)
-        if (found === null) throw await noCalendar(name, alarms)
-        out.print(wireText(found), () => details(found))
-      })
-    },
+    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
+      const found = await alarms.calendars.get(name)
+      if (found === null) throw await noCalendar(name, alarms)
+      out.print(wireText(found), () => details(found))
+    }),
   )
   addCommand(calendar, 'remove <name>', 'delete a calendar that no alarm names', [
     'calendar remove company',
-  ]).action(async (name: string, _flags: unknown, self: Command) => {
-    await withStore(shell, self, 'existing', async ({ alarms, out }) => {
+  ]).action(
+    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.print(wireText({ name, removed: true }), () => [`${name} removed`])
-    })
-  })
+    }),
+  )
 }
 
 /** `put` and `add`, which have the same arguments. */
@@ -99,21 +95,11 @@ async function readInput(
   const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
   if (empty && hasDays) throw new WakefulError('cli.calendar_empty', {}, { field: 'empty' })
   if (!hasDays && !empty) throw new WakefulError('cli.calendar_days', {})
-  const ics = file === undefined ? undefined : await readIcs(shell, file)
+  const read = async (path: string) =>
+    path === '-' ? text(shell.terminal.stdin) : withFile(path, () => readFile(path, 'utf8'))
+  const ics = file === undefined ? undefined : await read(file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
   return defined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
-}
-
-async function readIcs(shell: CliContext, file: string): Promise<string> {
-  if (file !== '-') return withFile(file, () => readFile(file, 'utf8'))
-  const parts: string[] = []
-  let size = 0
-  for await (const part of shell.terminal.stdin) {
-    parts.push(String(part))
-    size += parts.at(-1)!.length
-    if (size > ICS_BYTES_MAX) throw new WakefulError('ics.too_large', {}, { field: 'ics' })
-  }
-  return parts.join('')
 }
 
 function summary({ name, dates, weekend }: CalendarView): string {

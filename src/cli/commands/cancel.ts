@@ -1,17 +1,25 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { wireJson } from '../../alarm/index.ts'
+import { type CancelOutcome, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { addKeyOption, idOf, type KeyFlag, type Session, wholeId, withSession } from '../session/index.ts'
+import {
+  addKeyOption,
+  idOf,
+  type KeyFlag,
+  onAlarms,
+  type Session,
+  wholeId,
+  withSession,
+} from '../session/index.ts'
 import type { CliContext, Terminal } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 import { addSeenOption, seenOf } from './actions.ts'
 
-type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?: string }
+type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?: Date }
 
-const WORDS: Record<string, string> = {
+const WORDS: Record<CancelOutcome, string> = {
   cancelled: 'cancelled',
   firing: 'firing now: the delivery in flight continues, none follows',
   ended: 'had already ended',
@@ -46,28 +54,18 @@ async function cancelOne(
   seen: SeenOptions,
   shell: CliContext,
 ): Promise<void> {
-  // A prefix of no id is reported like an unknown id.
-  const id = await orIfNotFound(wholeId(alarms, name), name)
-  const cancelled = await orIfNotFound(alarms.cancel(id, seen), null)
-  if (cancelled === null) {
+  let id = name
+  try {
+    id = await wholeId(alarms, name)
+    const { outcome, alarm } = await alarms.cancel(id, seen)
+    out.print(`{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, () => [
+      `${id}: ${WORDS[outcome]}`,
+    ])
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
     shell.exitCode = 1
     if (!out.json) out.note(`error: ${id}: not found (not_found)`)
     else out.line(JSON.stringify({ id, outcome: 'not_found' }))
-    return
-  }
-  const { outcome, alarm } = cancelled
-  out.print(`{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, () => [
-    `${id}: ${WORDS[outcome] ?? outcome}`,
-  ])
-}
-
-/** The result of the work; something else if there is no such alarm. */
-async function orIfNotFound<T, Other>(work: Promise<T>, other: Other): Promise<T | Other> {
-  try {
-    return await work
-  } catch (thrown) {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return other
-    throw thrown
   }
 }
 
@@ -84,20 +82,17 @@ function cancelledText(cancelled: number, firing: number): string {
 export function addReset(program: Command, shell: CliContext): void {
   addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (flags: { yes?: boolean }, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
-        if (flags.yes !== true) {
-          const { pending } = await alarms.stats()
-          if (!(await isConfirmed(shell.terminal, pending))) {
-            out.note('nothing was cancelled')
-            shell.exitCode = 1
-            return
-          }
+    .action(
+      onAlarms(shell, 'existing', async ({ alarms, out }, { yes }: { yes?: true }) => {
+        if (yes !== true && !(await isConfirmed(shell.terminal, (await alarms.stats()).pending))) {
+          out.note('nothing was cancelled')
+          shell.exitCode = 1
+          return
         }
         const { cancelled, firing } = await alarms.reset()
         out.print(JSON.stringify({ cancelled, firing }), () => [cancelledText(cancelled, firing)])
-      })
-    })
+      }),
+    )
 }
 
 async function isConfirmed(terminal: Terminal, pending: number): Promise<boolean> {

@@ -4,8 +4,8 @@ import { display, WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
-import { addCommand, type Globals } from '../arguments/index.ts'
-import { type StoreRequirement, type StoreSession, withStore } from '../session/index.ts'
+import { addCommand, choice } from '../arguments/index.ts'
+import { onStore, type StoreRequirement, type StoreSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, localTime } from '../text/index.ts'
 
@@ -13,9 +13,9 @@ const RIGHTS: readonly string[] = ['read', 'write', 'admin'] satisfies Rights[]
 const LISTED_MAX = 500
 
 interface CreateFlags {
-  readonly rights?: string
+  readonly rights: Rights
   readonly label?: string
-  readonly expiresIn?: string
+  readonly expiresIn?: number
 }
 
 /** `keys create|list|rotate|revoke`: API keys of servers on this store. */
@@ -29,75 +29,62 @@ export function addKeys(program: Command, shell: CliContext): void {
     'keys create --tenant acme --rights write --expires-in 90d',
     'keys create --tenant acme --owner did:matrix:ann:f00',
   ])
-    .option('--rights <what>', 'read, write (default) or admin')
+    .addOption(choice('--rights <what>', 'what it may do; write by default', RIGHTS).default('write'))
     .option('--label <text>', 'a description')
-    .option('--expires-in <duration>', 'when it expires (default: never)')
-    .action(async (flags: CreateFlags, self: Command) => {
-      const rights = rightsOf(flags.rights ?? 'write')
-      const expiresInMs = flags.expiresIn === undefined ? null : parseDuration(flags.expiresIn)
-      const { tenant, owner }: Globals = self.optsWithGlobals()
-      await withKeys(shell, self, 'any', async (keys, session) => {
-        const { key, view } = await keys.create({
-          tenant: tenant ?? 'default',
-          owner: owner ?? null,
-          rights,
-          label: flags.label ?? '',
-          createdBy: null,
-          expiresAt: expiresInMs === null ? null : session.wakeful.operator.clock.now() + expiresInMs,
-        })
+    .option('--expires-in <duration>', 'when it expires (default: never)', parseDuration)
+    .action(
+      onKeys(shell, 'any', async (keys, session, { rights, label = '', expiresIn }: CreateFlags) => {
+        const { tenant = 'default', owner = null } = session.globals
+        const expiresAt = expiresIn === undefined ? null : session.wakeful.operator.clock.now() + expiresIn
+        const { key, view } = await keys.create({ tenant, owner, rights, label, createdBy: null, expiresAt })
         await audit(session, 'admin.key_created', view)
         session.out.print(wireText({ ...view, key }), () => [
           key,
           `  ${summary(view)}`,
           '  Keep it: only its hash is stored, so it cannot be printed again.',
         ])
-      })
-    })
+      }),
+    )
   addCommand(group, 'list', 'list the keys without their secret parts, oldest first', [
     'keys list',
     'keys list --tenant acme',
-  ]).action(async (_flags: unknown, self: Command) => {
-    const { tenant }: Globals = self.optsWithGlobals()
-    await withKeys(shell, self, 'existing', async (keys, { out, zone }) => {
-      const found = await keys.list(tenant ?? null, '', LISTED_MAX)
+  ]).action(
+    onKeys(shell, 'existing', async (keys, { out, zone, globals }) => {
+      const found = await keys.list(globals.tenant ?? null, '', LISTED_MAX)
       const items = found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
       if (!out.json && items.length === 0) return out.note('no keys: on this machine none is needed')
       out.print(wireText({ items }), () => out.rows([columns(zone)], items))
-    })
-  })
+    }),
+  )
   addCommand(group, 'rotate <id>', 'replace the secret part of a key', [
     'keys rotate 0f3f2a5b1c2d7e3a --grace 1h',
   ])
-    .option('--grace <duration>', 'how long the old one stays valid (default: 0s)')
-    .action(async (id: string, flags: { grace?: string }, self: Command) => {
-      const graceMs = flags.grace === undefined ? 0 : parseDuration(flags.grace)
-      await withKeys(shell, self, 'existing', async (keys, session) => {
-        const { key, view } = await keys.rotate(id, await tenantOf(keys, id), graceMs)
+    .option('--grace <duration>', 'how long the old one stays valid (default: 0s)', parseDuration)
+    .action(
+      onKeys(shell, 'existing', async (keys, session, id: string, { grace = 0 }: { grace?: number }) => {
+        const { key, view } = await keys.rotate(id, await tenantOf(keys, id), grace)
         await audit(session, 'admin.key_rotated', view)
         session.out.print(wireText({ ...view, key }), () => [key, `  ${summary(view)}`])
-      })
-    })
+      }),
+    )
   addCommand(group, 'revoke <id>', 'revoke a key, within a second', ['keys revoke 0f3f2a5b1c2d7e3a']).action(
-    async (id: string, _flags: unknown, self: Command) => {
-      await withKeys(shell, self, 'existing', async (keys, session) => {
-        const view = await keys.revoke(id, await tenantOf(keys, id))
-        await audit(session, 'admin.key_revoked', view)
-        session.out.print(wireText(view), () => [`${id} revoked`])
-      })
-    },
+    onKeys(shell, 'existing', async (keys, session, id: string) => {
+      const view = await keys.revoke(id, await tenantOf(keys, id))
+      await audit(session, 'admin.key_revoked', view)
+      session.out.print(wireText(view), () => [`${id} revoked`])
+    }),
   )
 }
 
-function withKeys(
+function onKeys<Args extends unknown[]>(
   shell: CliContext,
-  self: Command,
   need: StoreRequirement,
-  work: (keys: KeyRegistry, session: StoreSession) => Promise<void>,
-): Promise<void> {
-  return withStore(shell, self, need, async (session) => {
+  work: (keys: KeyRegistry, session: StoreSession, ...args: Args) => Promise<void>,
+) {
+  return onStore<Args>(shell, need, async (session, ...args) => {
     const { KeyRegistry } = await import('../../server/index.ts')
     const { documents, clock } = session.wakeful.operator
-    await work(new KeyRegistry(documents, clock), session)
+    await work(new KeyRegistry(documents, clock), session, ...args)
   })
 }
 
@@ -109,11 +96,6 @@ async function tenantOf(keys: KeyRegistry, id: string): Promise<string> {
   const key = await keys.get(id)
   if (key === null) throw new WakefulError('cli.unknown_key', { name: display(id) })
   return key.tenant
-}
-
-function rightsOf(text: string): Rights {
-  if (RIGHTS.includes(text)) return text as Rights
-  throw new WakefulError('field.not_one_of', { allowed: RIGHTS, value: display(text) }, { field: 'rights' })
 }
 
 function summary({ tenant, owner, rights, expiresAt }: KeyView): string {

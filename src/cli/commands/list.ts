@@ -7,12 +7,13 @@ import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
-import { type Session, withSession } from '../session/index.ts'
+import { onAlarms, type Session, withSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 
+const ORDERS = ['newest', 'due']
 /** Statuses of alarms without a next instant, which `--order due` cannot sort. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
@@ -28,7 +29,7 @@ export function addList(program: Command, shell: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ]).addOption(choice('--status <status>', 'only alarms with this status', ...STATUSES))
+  ]).addOption(choice('--status <status>', 'only alarms with this status', STATUSES))
   for (const name of FILTER_NAMES)
     command.option(`${flagOf(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
   command
@@ -36,12 +37,7 @@ export function addList(program: Command, shell: CliContext): void {
     .option('--q <words>', 'words to search for in label, message, key and subject')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .addOption(
-      choice(
-        '--order <order>',
-        'newest first, or alarms with an instant to come, next first',
-        'newest',
-        'due',
-      ),
+      choice('--order <order>', 'newest first, or alarms with an instant to come, next first', ORDERS),
     )
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'the cursor of the next page')
@@ -62,24 +58,24 @@ export function addHistory(program: Command, shell: CliContext): void {
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
-    .addOption(choice('--status <status>', HISTORY_STATUS_HELP, ...HISTORY_STATUSES))
+    .addOption(choice('--status <status>', HISTORY_STATUS_HELP, HISTORY_STATUSES))
     .option('--target <name>', 'only alarms with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
-    .action(async (flags: Flags<HistoryOptions>, self: Command) => {
-      await withSession(shell, self, 'existing', async (session) => {
+    .action(
+      onAlarms(shell, 'existing', async (session, flags: Flags<HistoryOptions>) => {
         const items = await session.alarms.history(readFilters(flags, session))
         printItems(session, [historyColumns(session)], items)
-      })
-    })
+      }),
+    )
   addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
     .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
-    .action(async (flags: { limit?: number }, self: Command) => {
-      await withSession(shell, self, 'existing', async (session) =>
+    .action(
+      onAlarms(shell, 'existing', async (session, flags: { limit?: number }) =>
         printItems(session, [historyColumns(session)], await session.alarms.failed(flags)),
-      )
-    })
+      ),
+    )
 }
 
 function readFilters<Options extends object>(flags: Flags<Options>, session: Session) {
@@ -101,23 +97,21 @@ function printItems(
 /** `stats`: the number of alarms with each outcome. */
 export function addStats(program: Command, shell: CliContext): void {
   addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
-    async (_flags: unknown, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
-        const stats = await alarms.stats()
-        const averageMs = stats.avgDurationMs
-        out.print(wireText(stats), () =>
-          card([
-            ['total', count(stats.total)],
-            ['pending', count(stats.pending)],
-            ['fired, report awaited', count(stats.fired)],
-            ['completed', count(stats.completed)],
-            ['failed', count(stats.failed)],
-            ['cancelled', count(stats.cancelled)],
-            ['timed out', count(stats.timeoutUnknown)],
-            ['average duration', averageMs === null ? '' : humanizeDuration(averageMs)],
-          ]),
-        )
-      })
-    },
+    onAlarms(shell, 'existing', async ({ alarms, out }) => {
+      const stats = await alarms.stats()
+      const averageMs = stats.avgDurationMs
+      out.print(wireText(stats), () =>
+        card([
+          ['total', count(stats.total)],
+          ['pending', count(stats.pending)],
+          ['fired, report awaited', count(stats.fired)],
+          ['completed', count(stats.completed)],
+          ['failed', count(stats.failed)],
+          ['cancelled', count(stats.cancelled)],
+          ['timed out', count(stats.timeoutUnknown)],
+          ['average duration', averageMs === null ? '' : humanizeDuration(averageMs)],
+        ]),
+      )
+    }),
   )
 }

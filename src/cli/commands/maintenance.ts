@@ -4,7 +4,7 @@ import { WakefulError } from '../../error.ts'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../arguments/index.ts'
 import { unopenedStore } from '../session/index.ts'
-import { type CliContext, paint, progress } from '../terminal/index.ts'
+import { type CliContext, paint, withProgress } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
 /** `backup FILE`: copies the store while it is in use. */
@@ -17,9 +17,7 @@ export function addBackup(program: Command, shell: CliContext): void {
       const { url, out } = unopenedStore(shell, self, 'existing')
       const replace = flags.force === true
       if (!replace && existsSync(file)) throw new WakefulError('file.exists', { file })
-      const bar = progress(shell.terminal, 'backup')
-      const onProgress = (done: number, total: number) => bar.at(done, total)
-      await backup(url, file, { replace, onProgress }).finally(() => bar.end())
+      await withProgress(shell.terminal, 'backup', (onProgress) => backup(url, file, { replace, onProgress }))
       out.print(JSON.stringify({ file }), () => [`backed up to ${file}`])
     })
 }

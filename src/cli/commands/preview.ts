@@ -9,7 +9,6 @@ import {
   readWhen,
   type WhenFlags,
   wholeNumber,
-  zoneOf,
 } from '../arguments/index.ts'
 import { withSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
@@ -30,10 +29,12 @@ export function addPreview(program: Command, shell: CliContext): void {
     .action(
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
-        const options = defined({ count: flags.instants, from: fromOf(flags.from, shell, self) })
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
-        await withSession(shell, self, need, async ({ alarms, out, now }) => {
-          const preview = await alarms.preview(when, options)
+        await withSession(shell, self, need, async ({ alarms, out, zone: timezone, now }) => {
+          const { instants: count, from: bound } = flags
+          const context = { now: now(), timezone }
+          const from = bound === undefined ? undefined : new Date(parseBound(bound, context, 'start'))
+          const preview = await alarms.preview(when, defined({ count, from }))
           out.print(wireText({ ...preview, rule: wireRule(preview.rule) }), () =>
             previewLines(preview, now(), out.width),
           )
@@ -67,12 +68,6 @@ export function addParse(program: Command, shell: CliContext): void {
       )
     })
   })
-}
-
-function fromOf(text: string | undefined, shell: CliContext, command: Command): Date | undefined {
-  if (text === undefined) return undefined
-  const context = { now: shell.terminal.now(), timezone: zoneOf(command.optsWithGlobals()) }
-  return new Date(parseBound(text, context, 'start'))
 }
 
 function previewLines({ rule, timezone, instants }: Preview, now: number, width: number | null): string[] {

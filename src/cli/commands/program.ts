@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { addGlobals, globalsOf } from '../arguments/index.ts'
 import type { CliContext } from '../terminal/index.ts'
-import { addActions, addReports, addReschedule } from './actions.ts'
+import { addEdits } from './actions.ts'
 import { addBench } from './bench.ts'
 import { addCalendars } from './calendar.ts'
 import { addCancel, addReset } from './cancel.ts'
@@ -16,26 +16,11 @@ import { addSet } from './set.ts'
 import { addGet, addWhy } from './show.ts'
 import { addExport, addImport } from './transfer.ts'
 
-const GROUPS = [
-  [
-    'Alarms:',
-    [
-      addServe,
-      addMcp,
-      addSet,
-      addList,
-      addGet,
-      addCancel,
-      addReschedule,
-      addActions,
-      addReports,
-      addReset,
-      addCalendars,
-    ],
-  ],
-  ['Past and future:', [addHistory, addStats, addWhy, addEvents, addPreview, addParse]],
-  ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys]],
-] as const
+const GROUPS = {
+  'Alarms:': [addServe, addMcp, addSet, addList, addGet, addCancel, addEdits, addReset, addCalendars],
+  'Past and future:': [addHistory, addStats, addWhy, addEvents, addPreview, addParse],
+  'The store:': [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys],
+}
 
 /** The whole command line. It throws errors; commander would exit the process. */
 export function buildProgram(shell: CliContext): Command {
@@ -67,7 +52,7 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 bad usage.`,
     )
   addGlobals(program)
-  for (const [title, adders] of GROUPS) {
+  for (const [title, adders] of Object.entries(GROUPS)) {
     program.commandsGroup(title)
     for (const add of adders) add(program, shell)
   }

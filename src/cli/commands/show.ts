@@ -3,7 +3,7 @@ import { type Story, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { addKeyOption, type Session, withAlarm } from '../session/index.ts'
+import { addKeyOption, onAlarm, type Session } from '../session/index.ts'
 import { type CliContext, notFound } from '../terminal/index.ts'
 import { alarmCard, localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
@@ -13,14 +13,14 @@ export function addGet(program: Command, shell: CliContext): void {
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'get --key standup --json',
   ])
-  addKeyOption(command).action(async (id: string | undefined, _flags: unknown, self: Command) => {
-    await withAlarm(shell, self, id, async (session, whole) => {
+  addKeyOption(command).action(
+    onAlarm(shell, () => async (session, id) => {
       const { alarms, out } = session
-      const alarm = await alarms.get(whole)
-      if (alarm === null) throw notFound(whole)
+      const alarm = await alarms.get(id)
+      if (alarm === null) throw notFound(id)
       out.print(wireJson(alarm), () => alarmCard(alarm, session, out.width))
-    })
-  })
+    }),
+  )
 }
 
 /** `why ID`: prints the story of one alarm, in order, and what happens next. */
@@ -29,12 +29,12 @@ export function addWhy(program: Command, shell: CliContext): void {
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',
   ])
-  addKeyOption(command).action(async (id: string | undefined, _flags: unknown, self: Command) => {
-    await withAlarm(shell, self, id, async (session, whole) => {
-      const story = await storyOf(session, whole)
+  addKeyOption(command).action(
+    onAlarm(shell, () => async (session, id) => {
+      const story = await storyOf(session, id)
       session.out.print(wireText(story), () => storyLines(story, session))
-    })
-  })
+    }),
+  )
 }
 
 /** The story of an alarm. The error for an unknown one says where it may be: mostly in another store, or of another owner. */

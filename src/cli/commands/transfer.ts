@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
-import { exportLines, importLines } from '../../hosts/node/index.ts'
+import { exportLines, importLines, type LineCounts, noLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
 import { unopenedStore } from '../session/index.ts'
-import { asWorkFailure, type CliContext, progress, type Sink, withFile } from '../terminal/index.ts'
+import { asWorkFailure, type CliContext, type Sink, withFile, withProgress } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
@@ -25,19 +25,15 @@ export function addExport(program: Command, shell: CliContext): void {
     .action(async (flags: { out?: string }, self: Command) => {
       const { url, out } = unopenedStore(shell, self, 'existing')
       if (flags.out !== undefined) await assertWritable(flags.out)
-      const bar = progress(shell.terminal, 'export')
-      const lines = exportLines(url, (done, total) => bar.at(done, total))
-      const rows = new Rows()
-      try {
-        const chunks = chunked(rows.counted(lines))
-        if (flags.out === undefined) await toSink(chunks, shell.terminal.stdout)
-        else await writeWhole(chunks, flags.out)
-      } finally {
-        bar.end()
-      }
+      const counts = noLines()
+      await withProgress(shell.terminal, 'export', (onProgress) => {
+        const chunks = chunked(exportLines(url, counts, onProgress))
+        return flags.out === undefined ? toSink(chunks, shell.terminal.stdout) : writeWhole(chunks, flags.out)
+      })
       if (flags.out === undefined) return
-      out.print(JSON.stringify({ file: flags.out, lines: rows.lines, rows }), () => [
-        `${rows.words()} exported to ${flags.out}${rows.damagedWords('could not be read')}`,
+      const lines = Object.values(counts).reduce((sum, each) => sum + each, 0)
+      out.print(JSON.stringify({ file: flags.out, lines, rows: rowsOf(counts) }), () => [
+        `${countsText(counts)} exported to ${flags.out}${damagedText(counts, 'could not be read')}`,
       ])
     })
 }
@@ -54,17 +50,15 @@ export function addImport(program: Command, shell: CliContext): void {
     if (fromFile) await withFile(file, () => access(file))
     else if (shell.terminal.stdin.isTTY === true) out.note('reading from stdin')
     const input = fromFile ? createReadStream(file) : shell.terminal.stdin
-    const bar = progress(shell.terminal, 'import')
-    const rows = new Rows()
-    const lines = rows.counted(linesOf(input))
-    const read = () => importLines(url, lines, (done, total) => bar.at(done, total))
-    const { imported, known } = await asWorkFailure(() => (fromFile ? withFile(file, read) : read())).finally(
-      () => bar.end(),
-    )
-    out.print(JSON.stringify({ imported, known, rows }), () => {
+    const counts = noLines()
+    const { imported, known } = await withProgress(shell.terminal, 'import', (onProgress) => {
+      const read = () => importLines(url, linesOf(input), counts, onProgress)
+      return asWorkFailure(fromFile ? withFile(file, read) : read())
+    })
+    out.print(JSON.stringify({ imported, known, rows: rowsOf(counts) }), () => {
       const done =
         known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
-      return [`${rows.words()} ${done}${rows.damagedWords('skipped')}`]
+      return [`${countsText(counts)} ${done}${damagedText(counts, 'skipped')}`]
     })
   })
 }
@@ -97,41 +91,19 @@ async function toSink(chunks: AsyncIterable<string>, sink: Sink): Promise<void> 
 
 const KINDS = ['alarm', 'event', 'calendar', 'document', 'wake'] as const
 
-/** Counts the lines of an export by kind. The first and last line are of no kind. */
-export class Rows {
-  lines = 0
-  readonly #counts = new Map<string, number>()
+/** Such as `2 alarms, 5 events`; kinds other than alarms only if there are any. */
+export function countsText(counts: LineCounts): string {
+  const present = KINDS.filter((kind) => kind === 'alarm' || counts[kind] > 0)
+  return present.map((kind) => counted(counts[kind], kind)).join(', ')
+}
 
-  /** The same lines, counted by the name that each begins with. */
-  async *counted(lines: AsyncIterable<string>): AsyncGenerator<string> {
-    for await (const line of lines) {
-      this.lines += 1
-      const kind = /^\s*\{\s*"(\w+)"/.exec(line)?.[1] ?? ''
-      this.#counts.set(kind, this.#of(kind) + 1)
-      yield line
-    }
-  }
+/** The number of rows that the store could not read, if any. */
+export function damagedText({ damaged }: LineCounts, what: string): string {
+  return damaged === 0 ? '' : `; ${counted(damaged, 'damaged row')} ${what}`
+}
 
-  /** Such as `2 alarms, 5 events`; other kinds only if there are any. */
-  words(): string {
-    const [alarms, ...others] = KINDS
-    const there = [alarms, ...others.filter((kind) => this.#of(kind) > 0)]
-    return there.map((kind) => counted(this.#of(kind), kind)).join(', ')
-  }
-
-  /** The number of rows that the store could not read, if any. */
-  damagedWords(what: string): string {
-    const damaged = this.#of('damaged')
-    return damaged === 0 ? '' : `; ${counted(damaged, 'damaged row')} ${what}`
-  }
-
-  toJSON(): Record<string, number> {
-    return Object.fromEntries(KINDS.map((kind) => [`${kind}s`, this.#of(kind)]))
-  }
-
-  #of(kind: string): number {
-    return this.#counts.get(kind) ?? 0
-  }
+function rowsOf(counts: LineCounts): Record<string, number> {
+  return Object.fromEntries(KINDS.map((kind) => [`${kind}s`, counts[kind]]))
 }
 
 const SQLITE_HEAD = 'SQLite format 3'

@@ -7,20 +7,13 @@ import { localTime, oneLine, titleOf } from '../text/index.ts'
 /** A fire on one line: time, message, payload, lateness and the id of the alarm. */
 export function fireLine(fire: Fire, zone: string): string {
   const payload = payloadText(fire)
-  const texts = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
-    (text) => text !== '',
-  )
+  const texts = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)]
+  const message = texts.filter((text) => text !== '').join(': ') || '(no message)'
   const late = fire.driftMs < 1 ? 'on time' : `${humanizeDuration(fire.driftMs)} late`
   const attempt = fire.attempt > 1 ? `, attempt ${fire.attempt}` : ''
+  const data = payload === null ? '' : `  ${oneLine(payload)}`
   const facts = `(${late}${attempt}, ${fire.alarm.id})`
-  return [
-    localTime(fire.firedAt, zone),
-    `fired: ${texts.join(': ') || '(no message)'}`,
-    payload && oneLine(payload),
-    facts,
-  ]
-    .filter((part) => part !== null)
-    .join('  ')
+  return `${localTime(fire.firedAt, zone)}  fired: ${message}${data}  ${facts}`
 }
 
 /** A fire as JSON, in the shape of a webhook's body, with its payload byte for byte. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { DEFAULT_POOL } from '../../alarm/index.ts'
 import { type Configured, openSettings } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { OpenOptions, Wakeful } from '../../index.ts'
+import { type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { defined } from '../../library/index.ts'
 import {
   isPortInUse,
@@ -60,7 +60,7 @@ async function run(context: ServeContext, globals: Globals): Promise<void> {
   const quotas = { tenant, owner }
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
   const pauses = new PauseControl(quotas)
-  const wakeful = await shell.open(context.url, {
+  const wakeful = await open(context.url, {
     ...openOptions(context, globals),
     observer: metrics.observer,
     pauses,
@@ -96,13 +96,13 @@ async function runUntilStopped(
   try {
     await banner(context, wakeful, server?.url ?? null)
     await wakeful.start()
-    const unwatch = logShardOwnership(wakeful, log)
+    // Not awaited at the end, because a store that does not answer would delay it.
+    void logShardOwnership(wakeful, log, stop.signal)
     const reporting = logProblems(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
     stop.endWithin(drainMs + HTTP_DRAIN_MS_MAX, () => log.event('stopped', LATE, { message: LATE }, 'error'))
     drainUntil = shell.terminal.monotonic() + drainMs
-    unwatch()
     await reporting
     log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
     // Meanwhile the server rejects new calls, and accepts reports of deliveries in flight.

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { skippedText } from '../../alarm/index.ts'
 import type { Configured } from '../../config/index.ts'
 import { errorText } from '../../error.ts'
@@ -19,7 +20,6 @@ const PROBLEMS = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_letter
 export interface ServeContext {
   readonly shell: CliContext
   readonly configured: Configured
-  /** The URL of the store. */
   readonly url: string
   readonly out: Output
   readonly log: Log
@@ -52,41 +52,26 @@ export async function banner(context: ServeContext, wakeful: Wakeful, http: stri
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }
 
-/** Logs which share of the alarms this process fires, at the start and at each change. */
-export function logShardOwnership(wakeful: Wakeful, log: Log): () => void {
-  const { operator } = wakeful
+/** Logs which share of the alarms this process fires, at the start and at each change, until the signal. */
+export async function logShardOwnership({ operator }: Wakeful, log: Log, signal: AbortSignal): Promise<void> {
   let logged: number | null = null
   let seen = -1
-  let isBusy = false
-  let isOver = false
-  const check = async () => {
+  while (!signal.aborted) {
     const here = operator.shardsHere()
     // Shards change their owner in several steps. Only the last step is logged.
     const isMoving = logged !== null && here !== seen
     seen = here
-    if (isMoving || isBusy || here === logged) return
-    isBusy = true
-    try {
-      const { pools } = await operator.readings()
-      if (isOver) return
-      const line = ownerLine(
-        here,
-        pools.filter(({ pool }) => SERVED.includes(pool)),
-        logged !== null,
-      )
-      log.event(here > 0 ? 'owner' : 'standby', line)
-      logged = here
-    } catch {
-      // The store does not answer, which is logged elsewhere. The next check asks again.
-    } finally {
-      isBusy = false
+    if (!isMoving && here !== logged) {
+      // If the store does not answer, which is logged elsewhere, the next check asks again.
+      const readings = await operator.readings().catch(() => null)
+      if (signal.aborted) return
+      if (readings !== null) {
+        const pools = readings.pools.filter(({ pool }) => SERVED.includes(pool))
+        log.event(here > 0 ? 'owner' : 'standby', ownerLine(here, pools, logged !== null))
+        logged = here
+      }
     }
-  }
-  void check()
-  const timer = setInterval(() => void check(), OWNERSHIP_CHECK_MS)
-  return () => {
-    isOver = true
-    clearInterval(timer)
+    await setTimeout(OWNERSHIP_CHECK_MS, null, { signal }).catch(() => {})
   }
 }
 

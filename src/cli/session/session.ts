@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { connect, type RemoteAlarms } from '../../client/index.ts'
 import { WakefulError } from '../../error.ts'
 import { missingStore, storeFile } from '../../hosts/node/index.ts'
-import type { Alarms, OpenOptions, Wakeful } from '../../index.ts'
+import { type Alarms, type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { defined } from '../../library/index.ts'
 import { commandName, type Globals, locationOf, scopeOf, storeUrl, zoneOf } from '../arguments/index.ts'
 import { type CliContext, Output } from '../terminal/index.ts'
@@ -17,6 +17,7 @@ export interface Session {
   readonly wakeful: Wakeful | null
   readonly alarms: LocalOrRemoteAlarms
   readonly out: Output
+  readonly globals: Globals
   /** The URL of the store or server. */
   readonly url: string
   /** The zone in which times are read and printed. */
@@ -53,7 +54,27 @@ export async function withSession(
   const { url, key } = location
   const alarms = connect(url, defined({ timezone: zone, ...scopeOf(globals), key }))
   const out = new Output(terminal, globals.json === true)
-  return work({ wakeful: null, alarms, out, url: alarms.url, zone, now: () => terminal.now() })
+  return work({ wakeful: null, alarms, out, globals, url: alarms.url, zone, now: () => terminal.now() })
+}
+
+/** The action of a command that does all its work in a session. The work gets the arguments and options after it. */
+export function onAlarms<Args extends unknown[]>(
+  shell: CliContext,
+  need: StoreRequirement,
+  work: (session: Session, ...args: Args) => Promise<void>,
+) {
+  return (...args: unknown[]): Promise<void> =>
+    withSession(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
+}
+
+/** The same for a command that needs a store. */
+export function onStore<Args extends unknown[]>(
+  shell: CliContext,
+  need: StoreRequirement,
+  work: (session: StoreSession, ...args: Args) => Promise<void>,
+) {
+  return (...args: unknown[]): Promise<void> =>
+    withStore(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
 }
 
 /** Does work that needs a store, and closes the store after it. */
@@ -70,7 +91,7 @@ export async function withStore(
 }
 
 async function inStore(
-  { terminal, open }: CliContext,
+  { terminal }: CliContext,
   globals: Globals,
   url: string,
   need: StoreRequirement,
@@ -91,7 +112,7 @@ async function inStore(
     ...options,
   })
   try {
-    await work({ wakeful, alarms: wakeful, out, url, zone, now: () => terminal.now() })
+    await work({ wakeful, alarms: wakeful, out, globals, url, zone, now: () => terminal.now() })
   } finally {
     await wakeful.close()
   }

@@ -20,23 +20,31 @@ export function addKeyOption(command: Command): Command {
   return command.option('--key <key>', 'the alarm with this key, instead of an id')
 }
 
-/** Rejects both and neither of id and key, before a store is opened. */
-export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
+/** Rejects both and neither of id and key. */
+function assertNamed(id: string | undefined, { key }: KeyFlag): void {
   if ((id === undefined) === (key === undefined)) throw new WakefulError('alarm.which', {})
 }
 
-/** Does work on the alarm that the arguments name. */
-export async function withAlarm(
+/**
+ * The action of a command on the alarm that `--key` or the first argument names. All is checked before a session begins:
+ * `prepare` reads the options and the other arguments, and returns the work.
+ */
+export function onAlarm<Flags>(
   shell: CliContext,
-  command: Command,
-  id: string | undefined,
-  work: (session: Session, id: string) => Promise<void>,
-): Promise<void> {
-  const flags: KeyFlag = command.opts()
-  assertNamed(id, flags)
-  await withSession(shell, command, 'existing', async (session) =>
-    work(session, await idOf(session.alarms, id, flags)),
-  )
+  prepare: (flags: Flags, words: readonly string[]) => (session: Session, id: string) => Promise<void>,
+) {
+  return async (...args: unknown[]): Promise<void> => {
+    const command = args.at(-1) as Command
+    const flags = command.optsWithGlobals<Flags & KeyFlag>()
+    const isNamedByKey = flags.key !== undefined && command.registeredArguments.length > 1
+    const id = isNamedByKey ? undefined : command.args[0]
+    const words = isNamedByKey ? command.args : command.args.slice(1)
+    assertNamed(id, flags)
+    const work = prepare(flags, words)
+    await withSession(shell, command, 'existing', async (session) =>
+      work(session, await idOf(session.alarms, id, flags)),
+    )
+  }
 }
 
 /** The id of the alarm that the arguments name: by its id, a prefix of it, or its key. */
@@ -51,12 +59,6 @@ export async function idOf(
   const alarm = await alarms.getByKey(key)
   if (alarm === null) throw notFound(`with the key ${key}`)
   return alarm.id
-}
-
-/** Splits the words into id and the rest. With `--key`, all of them are the rest. */
-export function splitIdFromArguments(id: string | undefined, words: readonly string[], { key }: KeyFlag) {
-  if (key === undefined) return { id, words }
-  return { id: undefined, words: id === undefined ? words : [id, ...words] }
 }
 
 /** The whole id for a prefix that is unique. Other texts are returned unchanged. */

@@ -28,13 +28,11 @@ export function notFound(name: string): WakefulError {
 /** An error in what the arguments refer to, such as the lines of a file. The arguments themselves were right. */
 class FailedWork extends Error {}
 
-/** Does work whose errors are not wrong usage: exit 1, whatever their code. */
-export async function asWorkFailure<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (thrown) {
+/** The result of work whose errors are not wrong usage: exit 1, whatever their code. */
+export function asWorkFailure<T>(work: Promise<T>): Promise<T> {
+  return work.catch((thrown: unknown) => {
     throw thrown instanceof WakefulError ? new FailedWork(thrown.message, { cause: thrown }) : thrown
-  }
+  })
 }
 
 /** The failure of anything thrown. */

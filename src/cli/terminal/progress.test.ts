@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { progress, progressText } from './progress.ts'
+import { progressText, withProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 function fake(isTTY: boolean) {
@@ -17,23 +17,23 @@ it('shows a bar with the share, the rate and the remaining time', () => {
 
 it('omits the bar on a narrow terminal, and the share without a total', () => {
   expect(progressText('export', 2500, 10_000, 5000, 30)).toBe('export:  25% 2,500/10,000 · 500/s · 15s left')
-  expect(progressText('import', 2500, null, 5000, 80)).toBe('import: 2,500 · 500/s')
+  expect(progressText('import', 2500, 0, 5000, 80)).toBe('import: 2,500 · 500/s')
 })
 
-it('redraws at most ten times a second, and removes itself', () => {
+it('redraws at most ten times a second, and removes itself', async () => {
   const { clock, written, terminal } = fake(true)
-  const bar = progress(terminal, 'export', 10)
-  for (clock.ms = 0; clock.ms < 1000; clock.ms += 10) bar.at(1)
-  bar.end()
+  await withProgress(terminal, 'export', async (onProgress) => {
+    for (clock.ms = 0; clock.ms < 1000; clock.ms += 10) onProgress(1, 10)
+  })
   expect(written).toHaveLength(11)
   expect(written.at(-1)).toBe('\r\u001B[K')
 })
 
-it('writes few plain lines without a terminal', () => {
+it('writes few plain lines without a terminal', async () => {
   const { clock, written, terminal } = fake(false)
-  const bar = progress(terminal, 'export', 10)
-  for (clock.ms = 0; clock.ms <= 10_000; clock.ms += 100) bar.at(1)
-  bar.end()
+  await withProgress(terminal, 'export', async (onProgress) => {
+    for (clock.ms = 0; clock.ms <= 10_000; clock.ms += 100) onProgress(1, 10)
+  })
   expect(written).toHaveLength(2)
   expect(written[0]).toMatch(/^export .*\n$/)
 })

@@ -6,7 +6,6 @@ const ECHO_MS = 300
 
 /** Ctrl-C and SIGTERM: the first asks for a shutdown, the second exits at once. It keeps the process alive until then. */
 export class Stop {
-  /** Stops listening. */
   readonly unlisten: () => void
   /** Resolves at the first signal. */
   readonly asked: Promise<void>

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { OpenOptions, Wakeful } from '../../index.ts'
-import { type Column, fits, table, wrap } from '../text/index.ts'
+import { styleText } from 'node:util'
+import { type Column, table, wrap } from '../text/index.ts'
 
 /** An output stream, which may be a terminal. */
 export interface Sink {
@@ -22,7 +22,6 @@ export interface Terminal {
   monotonic(): number
   /** Calls the listener on each SIGINT and SIGTERM; returns how to stop listening. */
   onSignal(listener: (signal: string) => void): () => void
-  /** Ends the process at once. */
   exit(code: number): void
 }
 
@@ -32,22 +31,14 @@ export function widthOf(sink: Sink): number | null {
 }
 
 /** Styles text, if the output is a terminal with colours. */
-export function paint(
-  terminal: Terminal,
-  style: 'dim' | 'bold' | 'red' | 'green' | 'yellow',
-  text: string,
-): string {
-  if (terminal.stdout.isTTY !== true || (terminal.env.NO_COLOR ?? '') !== '' || terminal.env.TERM === 'dumb')
-    return text
-  const code = { dim: 2, bold: 1, red: 31, green: 32, yellow: 33 }[style]
-  const end = { dim: 22, bold: 22, red: 39, green: 39, yellow: 39 }[style]
-  return `\u001B[${code}m${text}\u001B[${end}m`
+export function paint({ stdout, env }: Terminal, style: 'dim' | 'red' | 'green', text: string): string {
+  const isPlain = stdout.isTTY !== true || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
+  return isPlain ? text : styleText(style, text, { validateStream: false })
 }
 
-/** The context of a command: its process, and how to open a store. */
+/** The context of a command. */
 export interface CliContext {
   readonly terminal: Terminal
-  readonly open: (url: string, options: OpenOptions) => Promise<Wakeful>
   readonly version: string
   /** How to call this program, for commands that users copy: `wakeful`, or through npm in a clone. */
   readonly invocation: string
@@ -70,7 +61,6 @@ export class Output {
     for (const line of this.json ? [json] : lines()) this.line(line)
   }
 
-  /** Prints one line of the result. */
   line(text: string): void {
     this.terminal.stdout.write(`${text}\n`)
   }
@@ -80,13 +70,9 @@ export class Output {
     this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
   }
 
-  /**
-   * Rows as lines. On a terminal, the first set of columns that fits on one line is used; other output is never cut.
-   */
+  /** Rows as lines, of the first set of columns that fits on a terminal; other output is never cut. */
   rows<Row>(sets: readonly (readonly Column<Row>[])[], rows: readonly Row[]): string[] {
-    const { width } = this
-    const fit = width === null ? sets[0] : sets.find((columns) => fits(columns, rows, width))
-    const { titles, lines } = table(fit ?? sets.at(-1) ?? [], rows, width)
+    const { titles, lines } = table(sets, rows, this.width)
     return [...titles.map((title) => paint(this.terminal, 'dim', title)), ...lines]
   }
 

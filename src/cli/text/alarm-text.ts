@@ -1,9 +1,8 @@
 import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
 import { oneLineJson, withFields } from '../../library/index.ts'
 import { describe, humanizeDuration, type Rule } from '../../time/index.ts'
-import { count } from './numbers.ts'
 import { type Column, card } from './table.ts'
-import { oneLine } from './text-width.ts'
+import { count, oneLine } from './text-width.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 /** The zone and the current time that times are printed for. */

@@ -1,5 +1,4 @@
 export * from './alarm-text.ts'
-export * from './numbers.ts'
 export * from './table.ts'
 export * from './text-width.ts'
 export * from './time-text.ts'

@@ -19,28 +19,28 @@ const rows: Row[] = [
 
 describe('a table', () => {
   it('aligns its columns, and cuts nothing without a terminal', () => {
-    expect(table(columns, rows, null)).toEqual({
+    expect(table([columns], rows, null)).toEqual({
       titles: ['ID        LABEL                 TOOK'],
       lines: ['0190c3b2  a rather long label     1s', '0190c3b3                       250ms'],
     })
   })
 
   it('cuts columns to fit the terminal', () => {
-    expect(table(columns, rows, 28).lines).toEqual([
+    expect(table([columns], rows, 28).lines).toEqual([
       '0190c3b2  a rather l…     1s',
       '0190c3b3               250ms',
     ])
   })
 
   it('moves columns to a second line if needed, and never cuts an id', () => {
-    expect(table(columns, rows, 20)).toEqual({
+    expect(table([columns], rows, 20)).toEqual({
       titles: ['ID', '  LABEL         TOOK'],
       lines: ['0190c3b2', '  a rather l…     1s', '0190c3b3', '               250ms'],
     })
   })
 
   it('omits empty columns', () => {
-    expect(table(columns, [{ id: 'x', label: '', took: '' }], 80)).toEqual({ titles: ['ID'], lines: ['x'] })
+    expect(table([columns], [{ id: 'x', label: '', took: '' }], 80)).toEqual({ titles: ['ID'], lines: ['x'] })
   })
 })
 

@@ -22,22 +22,21 @@ interface Cells {
 
 const GAP = '  '
 
-/** Whether every row fits on one line of this width, after cutting. */
-export function fits<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): boolean {
-  return total(cellsOf(columns, rows).map((column) => column.least)) <= width
-}
-
-/** Rows as aligned lines. A width of null, for output that is not a terminal, cuts nothing. */
+/**
+ * Rows as aligned lines, with the first set of columns that fits on one line, after cutting. A width of null, for output
+ * that is not a terminal, cuts nothing.
+ */
 export function table<Row>(
-  columns: readonly Column<Row>[],
+  sets: readonly (readonly Column<Row>[])[],
   rows: readonly Row[],
   width: number | null,
 ): { titles: string[]; lines: string[] } {
-  const cells = cellsOf(columns, rows)
-  const groups =
-    width === null || fits(columns, rows, width)
-      ? [cells]
-      : [cells.filter((column) => !column.below), cells.filter((column) => column.below)]
+  const all = sets.map((columns) => cellsOf(columns, rows))
+  const fitting = all.find((cells) => width === null || total(cells.map(({ least }) => least)) <= width)
+  const narrow = all.at(-1)!
+  const groups = fitting
+    ? [fitting]
+    : [narrow.filter(({ below }) => !below), narrow.filter(({ below }) => below)]
   const blocks = groups
     .filter((group) => group.length > 0)
     .map((group, index) => renderedLines(group, index === 0 ? '' : GAP, width))

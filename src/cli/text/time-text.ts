@@ -1,5 +1,4 @@
-import { WakefulError } from '../../error.ts'
-import { humanizeDuration } from '../../time/index.ts'
+import { assertTimezone, humanizeDuration } from '../../time/index.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -55,22 +54,18 @@ function partsOf(at: Date, zone: string): (type: Intl.DateTimeFormatPartTypes) =
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone)
   if (known !== undefined) return known
-  try {
-    const made = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      calendar: 'iso8601',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-      timeZoneName: 'longOffset',
-    })
-    formats.set(zone, made)
-    return made
-  } catch (cause) {
-    throw new WakefulError('timezone.unknown', { zone: `'${zone}'`, near: null }, { cause })
-  }
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone: assertTimezone(zone),
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  })
+  formats.set(zone, made)
+  return made
 }

@@ -4,9 +4,11 @@ export {
   doctor,
   exportLines,
   importLines,
+  type LineCounts,
   migrateStore,
   migrationText,
   missingStore,
+  noLines,
   type Progress,
 } from './maintenance.ts'
 export { type OpenOptions, open, openOn, warn } from './open.ts'

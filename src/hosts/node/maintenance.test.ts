@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { open, rawJson } from '../../index.ts'
-import { exportLines, importLines } from './index.ts'
+import { exportLines, importLines, noLines } from './index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-moving-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -38,7 +38,9 @@ describe('export and import', () => {
     const again = await all(url('to.db'))
     const withoutDate = (text: string) => text.replace(/"exported_at":"[^"]*"/, '')
     expect(again.map(withoutDate)).toEqual(texts.map(withoutDate))
-    expect(await importLines(url('to.db'), lines(texts))).toMatchObject({ imported: 0 })
+    const counts = noLines()
+    expect(await importLines(url('to.db'), lines(texts), counts)).toMatchObject({ imported: 0 })
+    expect(counts).toMatchObject({ wakeful: 1, alarm: 4, calendar: 0, damaged: 0, end: 1 })
     const wakeful = await open(url('to.db'))
     expect((await wakeful.getByKey('k'))?.payloadJson).toBe(PAYLOAD)
     expect(await wakeful.stats()).toMatchObject({ total: 4, pending: 2, completed: 1, cancelled: 1 })

@@ -26,25 +26,38 @@ import { systemClock } from './system-clock.ts'
 export type Progress = (done: number, total: number) => void
 
 const IMPORT_BATCH = 500
-/** The kinds of lines that the last line counts, with the names of their counts. */
-const COUNTED = { alarm: 'alarms', event: 'events', document: 'documents', wake: 'wakes' } as const
-const KINDS = Object.keys(COUNTED) as (keyof typeof COUNTED)[]
+const KINDS = ['alarm', 'event', 'calendar', 'document', 'wake', 'damaged', 'wakeful', 'end'] as const
+/** The kinds of lines that the last line counts. */
+const KINDS_IN_END = ['alarm', 'event', 'document', 'wake'] as const
 
-type Counts = Readonly<Record<(typeof COUNTED)[keyof typeof COUNTED], number>>
+/** The number of lines of an export by their kind, which is the name that each begins with. */
+export type LineCounts = Record<(typeof KINDS)[number], number>
 
-/** Everything in a store, as versioned JSON lines. */
-export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
+/** No lines yet. */
+export function noLines(): LineCounts {
+  return Object.fromEntries(KINDS.map((kind) => [kind, 0])) as LineCounts
+}
+
+function addLine(counts: LineCounts, line: PortableLine): void {
+  const kind = KINDS.find((each) => each in line)
+  if (kind !== undefined) counts[kind] += 1
+}
+
+/** Everything in a store, as versioned JSON lines, which are also counted. */
+export async function* exportLines(
+  url: string,
+  counts: LineCounts = noLines(),
+  onProgress: Progress = () => {},
+): AsyncGenerator<string> {
   const store = await openToRead(url)
   try {
-    let done = 0
     let total = 0
     for await (const line of store.export()) {
+      addLine(counts, line)
       if ('wakeful' in line) total = line.alarms + line.events
-      else if ('alarm' in line || 'event' in line) done += 1
-      if (done % IMPORT_BATCH === 0) onProgress(done, total)
+      onProgress(counts.alarm + counts.event, total)
       yield portableText(line)
     }
-    onProgress(done, total)
   } finally {
     await store.close()
   }
@@ -71,22 +84,23 @@ export interface Imported {
   readonly known: number
 }
 
-/** Imports the lines of an export into a store. */
+/** Imports the lines of an export into a store, and counts them. */
 export async function importLines(
   url: string,
   lines: AsyncIterable<string>,
+  counts: LineCounts = noLines(),
   onProgress: Progress = () => {},
 ): Promise<Imported> {
   const store = await openWhole(url)
   const fill = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
   const context = contextMaker({ clock: systemClock, random: Math.random, fill })
-  const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0, documents: 0, wakes: 0 }
   let batch: PortableRow[] = []
+  let [imported, seen, total] = [0, 0, 0]
   const flush = async () => {
-    counts.imported += await store.import(batch, context())
-    counts.seen += batch.length
+    imported += await store.import(batch, context())
+    seen += batch.length
     batch = []
-    onProgress(counts.seen, counts.total)
+    onProgress(seen, total)
   }
   try {
     let last: PortableLine | null = null
@@ -97,28 +111,21 @@ export async function importLines(
       const line = parsePortable(text, number)
       last = line
       if (number === 1 && !('wakeful' in line)) throw new WakefulError('export.not_one', {})
-      if ('wakeful' in line) counts.total = line.alarms + line.events
+      addLine(counts, line)
+      if ('wakeful' in line) total = line.alarms + line.events
       else if (!('damaged' in line || 'end' in line)) batch.push(line)
-      const kind = KINDS.find((name) => name in line)
-      if (kind !== undefined) counts[COUNTED[kind]] += 1
       if (batch.length >= IMPORT_BATCH) await flush()
     }
     await flush()
-    if (last === null || !('end' in last)) {
-      throw new WakefulError('export.cut_off', { rows: counts.seen })
+    if (last === null || !('end' in last)) throw new WakefulError('export.cut_off', { rows: seen })
+    for (const kind of KINDS_IN_END) {
+      const what = `${kind}s` as const
+      if (last[what] === counts[kind]) continue
+      throw new WakefulError('export.lines_missing', { what, count: last[what], found: counts[kind] })
     }
-    assertWhole(last, counts)
-    return { imported: counts.imported, known: counts.seen - counts.imported }
+    return { imported, known: seen - imported }
   } finally {
     await store.close()
-  }
-}
-
-/** Rejects an export with missing lines, by the counts in its last line. */
-function assertWhole(end: Counts, read: Counts): void {
-  for (const what of Object.values(COUNTED)) {
-    if (end[what] === read[what]) continue
-    throw new WakefulError('export.lines_missing', { what, count: end[what], found: read[what] })
   }
 }
 
@@ -128,9 +135,7 @@ export async function backup(
   file: string,
   options: Parameters<typeof backupTo>[2] = {},
 ): Promise<void> {
-  if (isPostgres(url)) {
-    throw new WakefulError('backup.sqlite_only', {})
-  }
+  if (isPostgres(url)) throw new WakefulError('backup.sqlite_only', {})
   await backupTo(existing(url), file, options)
 }
 

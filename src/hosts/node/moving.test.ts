@@ -101,7 +101,7 @@ describe('moving between SQLite and PostgreSQL', () => {
     expect(texts.filter((text) => text.startsWith('{"document"')).length).toBe(4)
     expect(texts.filter((text) => text.startsWith('{"wake"')).length).toBe(2)
     const seen: number[] = []
-    const came = await importLines(schema('there'), linesOf(texts), (done) => seen.push(done))
+    const came = await importLines(schema('there'), linesOf(texts), undefined, (done) => seen.push(done))
     expect(came).toEqual({ imported: texts.length - 2, known: 0 })
     expect(seen.length).toBeGreaterThan(3)
     const there = await exported(schema('there'))

@@ -183,7 +183,7 @@ function settingsOf(options: OpenOptions) {
     limits: { ...DEFAULT_LIMITS, ...all.limits },
     retentionMs: all.retention === null ? null : parseDuration(all.retention),
     timezone: assertTimezone(all.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
-    webhooks: webhookSettings(all),
+    webhooks: webhookSettings(options),
   }
 }
 

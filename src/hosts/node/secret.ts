@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { errorText, WakefulError } from '../../error.ts'
 import type { Sealer } from '../../targets/index.ts'
 
@@ -81,13 +81,8 @@ export function makeSecretFile(path: string): Secret {
   if (known !== null) return known
   const own = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const file = openSync(own, 'wx', 0o600)
-    try {
-      writeSync(file, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
+    const text = `${randomBytes(SECRET_BYTES).toString('base64url')}\n`
+    writeFileSync(own, text, { flag: 'wx', mode: 0o600, flush: true })
     try {
       // Atomic, because another process may create one too. The first wins.
       linkSync(own, path)

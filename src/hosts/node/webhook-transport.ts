@@ -52,7 +52,6 @@ export class NodeTransport implements Transport {
     }
   }
 
-  /** Closes idle connections. */
   close(): void {
     void this.#agent?.destroy()
     this.#agent = null

@@ -4,6 +4,7 @@ import type { Store } from '../../stores/index.ts'
 import { type Transport, type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { Keyring } from './keyring.ts'
+import type { OpenOptions } from './open.ts'
 import { isPostgres, storeFile } from './store-url.ts'
 import { WebhookSecrets } from './webhook-secrets.ts'
 import { NodeTransport } from './webhook-transport.ts'
@@ -20,13 +21,6 @@ export interface WebhookOptions {
   readonly circuit?: { readonly failures?: number; readonly open?: string; readonly openMax?: string }
 }
 
-/** The options of `open` for webhooks, of which those of `webhooks` have defaults. */
-interface OpenOptions {
-  readonly secret: string | undefined
-  readonly allowPrivateTargets: boolean | undefined
-  readonly webhooks: WebhookOptions
-}
-
 type Circuit = NonNullable<WebhookOptions['circuit']>
 
 const WEBHOOKS = { timeout: '30s', perEndpoint: 10, patience: '10m', circuit: {} as Circuit }
@@ -34,8 +28,9 @@ const CIRCUIT = { failures: 5, open: '10s', openMax: '1m' }
 /** The folder of the secret of a PostgreSQL store, which has no folder of its own. */
 const POSTGRES_SECRET = './wakeful.secret'
 
-/** Checks the options before anything is opened. */
-export function webhookSettings({ secret, allowPrivateTargets, webhooks }: OpenOptions): WebhookSettings {
+/** Checks the options of `open` for webhooks before anything is opened. */
+export function webhookSettings(options: OpenOptions): WebhookSettings {
+  const { secret, allowPrivateTargets, webhooks = {} } = options
   const all = withDefaults('webhooks', webhooks, WEBHOOKS)
   const circuit = withDefaults('webhooks.circuit', all.circuit, CIRCUIT)
   if (secret !== undefined && typeof secret !== 'string')
