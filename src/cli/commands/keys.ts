@@ -31,7 +31,7 @@ export function addKeys(program: Command, shell: CliContext): void {
   ])
     .addOption(choice('--rights <what>', 'what it may do; write by default', RIGHTS).default('write'))
     .option('--label <text>', 'a description')
-    .option('--expires-in <duration>', 'when it expires (default: never)', parseDuration)
+    .option('--expires-in <duration>', 'when it expires (default: never)', (text) => parseDuration(text))
     .action(
       onKeys(shell, 'any', async (keys, session, { rights, label = '', expiresIn }: CreateFlags) => {
         const { tenant = 'default', owner = null } = session.globals
@@ -59,7 +59,9 @@ export function addKeys(program: Command, shell: CliContext): void {
   addCommand(group, 'rotate <id>', 'replace the secret part of a key', [
     'keys rotate 0f3f2a5b1c2d7e3a --grace 1h',
   ])
-    .option('--grace <duration>', 'how long the old one stays valid (default: 0s)', parseDuration)
+    .option('--grace <duration>', 'how long the old one stays valid (default: 0s)', (text) =>
+      parseDuration(text),
+    )
     .action(
       onKeys(shell, 'existing', async (keys, session, id: string, { grace = 0 }: { grace?: number }) => {
         const { key, view } = await keys.rotate(id, await tenantOf(keys, id), grace)
