@@ -1,7 +1,10 @@
 import {
   type Alarm,
   blank,
+  type EventDraft,
+  eventJson,
   FIELD_COLUMNS,
+  type NewTimer,
   NO_CALENDARS,
   type Origin,
   type Outcome,
@@ -201,6 +204,33 @@ type TimerValues = [
   number | null,
 ] // biome-ignore format: a list
 
+/**
+ * The values of a timer's columns after a move, from `kind` on, in the order in which they are written; what the move does
+ * not name stays. Written out, because copying objects is slower.
+ */
+export function timerValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
+  const delivered = move.delivered ?? timer.delivered
+  return [
+    move.kind ?? timer.kind,
+    orBefore(move.wakeAt, timer.wakeAt),
+    move.scheduledFor ?? timer.scheduledFor,
+    orBefore(move.nominal, timer.nominal),
+    orBefore(move.zoneOffset, timer.zoneOffset),
+    orBefore(move.floor, timer.floor),
+    move.tick ?? timer.tick,
+    move.generation ?? timer.generation,
+    move.attempt ?? timer.attempt,
+    orBefore(move.startedAt, timer.startedAt),
+    orBefore(move.waiting, timer.waiting),
+    delivered ? 1 : 0,
+  ] as const
+}
+
+/** The new value, which may be null; the one before if there is none. */
+function orBefore<T>(value: T | undefined, before: T): T {
+  return value === undefined ? before : value
+}
+
 /** The row of a timer's alarm. */
 export function alarmSeqOf(values: Values): Serial {
   return values[1] as Serial
@@ -213,6 +243,13 @@ export function outcomeOf(values: Values): Outcome {
   ] = values as OutcomeValues // biome-ignore format: a list
   const instants = { startedAt, lastFiredAt, completedAt, durationMs }
   return { status, ...instants, result, lastError, failureCount, attempts }
+}
+
+/** The values of an outcome, in the same order. */
+export function outcomeValues(outcome: Outcome): OutcomeValues {
+  const { status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError } = outcome
+  const { failureCount, attempts } = outcome
+  return [status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, failureCount, attempts]
 }
 
 type OutcomeValues = [
@@ -228,6 +265,14 @@ export function eventOf(values: Values): LogEvent {
   const occurrenceId = alarmId === null || occurrence === null ? null : `${alarmId}-${occurrence}`
   const names = { alarmId, occurrenceId, key, subject, correlationId }
   return { seq, id, tenant, owner, type, origin, ...names, at, data }
+}
+
+/** The values of an event to write: its names, its alarm's row, its instant and its data. */
+export function eventValues(id: string, alarm: StoredAlarm, event: EventDraft) {
+  const { tenant, owner, seq, subject, correlationId } = alarm
+  const { type, origin, occurrence, at } = event
+  const names = [id, tenant, owner, type, origin, seq, occurrence, subject, correlationId] as const
+  return [...names, at, eventJson(event)] as const
 }
 
 type EventValues = [

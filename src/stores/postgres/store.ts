@@ -32,11 +32,17 @@ import {
   settleTogether,
   transact,
 } from './claims/index.ts'
-import { Database, type DatabaseOptions, Growth, isStoreError, type Session } from './connection/index.ts'
+import {
+  Database,
+  type DatabaseOptions,
+  Growth,
+  isBroken,
+  isStoreError,
+  type Session,
+} from './connection/index.ts'
 import { PostgresLeaseStatements, PostgresListening } from './leases/index.ts'
 import { PostgresRecords, watchLog } from './reads/index.ts'
 import {
-  inWriteBatch,
   putCalendar,
   readShards,
   removeCalendar,
@@ -47,7 +53,17 @@ import {
 import { migrate, SHARDS } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importBatch } from './transfer/index.ts'
-import { Edits, isKeyed, reviewSelected, Sets, UserTransactions } from './writes/index.ts'
+import {
+  type EditJob,
+  editAll,
+  GroupCommit,
+  isKeyed,
+  reviewSelected,
+  Sets,
+  setAll,
+  UserTransactions,
+  writeWaiting,
+} from './writes/index.ts'
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions, ShardedOptions {
@@ -73,7 +89,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   protected readonly protocol: ShardedProtocol
   readonly #context: StoreContext
   readonly #sets: Sets
-  readonly #edits: Edits
+  readonly #edits: GroupCommit<EditJob, EditResult<unknown>>
   readonly #userTransactions: UserTransactions
   readonly #growth: Growth
 
@@ -99,7 +115,9 @@ export class PostgresStore extends PostgresRecords implements Store {
       onCalendarsChanged: () => this.rereadCalendars(),
     })
     this.#sets = new Sets(database, shards, this.protocol.nextWakes, write)
-    this.#edits = new Edits(database, write)
+    this.#edits = new GroupCommit(database.timers, (jobs, isAlone) =>
+      writeWaiting(write, isAlone, (batch) => editAll(batch, jobs)),
+    )
     this.#userTransactions = new UserTransactions(database)
     this.#growth = new Growth(database)
   }
@@ -109,7 +127,7 @@ export class PostgresStore extends PostgresRecords implements Store {
       tx === undefined
         ? this.#sets.set({ requests, context })
         : this.#inUserTransaction(tx, requests.some(isKeyed), (batch) =>
-            this.#sets.setIn(batch, { requests, context }),
+            setAll(batch, [{ requests, context }]),
           ),
     )
   }
@@ -124,8 +142,12 @@ export class PostgresStore extends PostgresRecords implements Store {
     const job = { scope, which, decide, context }
     const edited = this.guard(() =>
       tx === undefined
-        ? this.#edits.edit(job)
-        : this.#inUserTransaction(tx, true, (batch) => this.#edits.editIn(batch, job)),
+        ? this.#edits.submit(job)
+        : this.#inUserTransaction(tx, true, async (batch) => {
+            const [ending] = await editAll(batch, [job])
+            if ('refusal' in ending!) throw ending.refusal
+            return ending!.answer
+          }),
     )
     return edited as Promise<EditResult<A>>
   }
@@ -238,8 +260,23 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   /** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */
-  #write<T>(work: (batch: WriteBatch) => Promise<T>): Promise<T> {
-    return inWriteBatch(this.database, this.#context, work, this.#noteWrites)
+  async #write<T>(work: (batch: WriteBatch) => Promise<T>): Promise<T> {
+    let batch: WriteBatch | undefined
+    const inTransaction = async (session: Session) => {
+      batch = new WriteBatch(session, this.#context)
+      const answer = await work(batch)
+      await batch.finish()
+      return answer
+    }
+    try {
+      const answer = await this.database.transaction(inTransaction)
+      this.#noteWrites(batch!)
+      return answer
+    } catch (thrown) {
+      // If the connection broke, the batch may be committed all the same, and its wakes must not be lost.
+      if (batch !== undefined && isBroken(thrown)) this.#noteWrites(batch)
+      throw thrown
+    }
   }
 
   /** Edits the calendars, notifies other processes, and reads them again before it returns. */

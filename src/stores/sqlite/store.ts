@@ -1,28 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assertPoolsFit, type Change, type Context, type Scope, type Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
-import {
-  type ChangeKind,
-  type Claimed,
-  type ClaimRequest,
-  type Decide,
-  type InFlightBatch,
-  type Lease,
-  type NewCalendar,
-  type NewDocument,
-  type NewWake,
-  type PortableLine,
-  type PortableRow,
-  type ReviewFilter,
-  type Selector,
-  type SetRequest,
-  type Settlement,
-  type SettleResult,
-  type Store,
-  Tallies,
-  type UserEvent,
-  type WaitingFilter,
-  type WakeRequest,
+import type {
+  ChangeKind,
+  Claimed,
+  ClaimRequest,
+  Decide,
+  InFlightBatch,
+  Lease,
+  NewCalendar,
+  NewDocument,
+  NewWake,
+  PortableLine,
+  PortableRow,
+  ReviewFilter,
+  Selector,
+  SetRequest,
+  Settlement,
+  SettleResult,
+  Store,
+  UserEvent,
+  WaitingFilter,
+  WakeRequest,
 } from '../index.ts'
 import {
   claim,
@@ -56,7 +55,7 @@ import {
   removeWake,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import { CALENDAR_QUERIES, putCalendar, putMeta, type WriteContext, writeTallies } from './rows/index.ts'
+import { CALENDAR_QUERIES, putCalendar, putMeta, RowWrites } from './rows/index.ts'
 import { migrate } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
@@ -157,11 +156,10 @@ export class SqliteStore extends SqliteReads implements Store {
       try {
         if (!ownsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
-        const tallies = new Tallies()
-        const write = { session, tallies, context: context(), shardOf: this.#shardOf }
+        const write = new RowWrites(session, context(), this.#shardOf)
         const settled = settleAll(write, [settlement], [])
         if (settled.lost.length > 0 || settled.stale > 0) return settled
-        writeTallies(session, tallies)
+        write.finish()
         session.db.exec('COMMIT')
         return settled
       } catch (thrown) {
@@ -292,11 +290,11 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  #write<T>(work: (write: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
+  #write<T>(work: (write: RowWrites) => T, context: Context, tx?: unknown): Promise<T> {
     const job = (session: Session) => {
-      const tallies = new Tallies()
-      const answer = work({ session, tallies, context, shardOf: this.#shardOf })
-      writeTallies(session, tallies)
+      const write = new RowWrites(session, context, this.#shardOf)
+      const answer = work(write)
+      write.finish()
       return answer
     }
     return tx === undefined

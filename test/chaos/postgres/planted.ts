@@ -134,7 +134,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'the wall clock of the process is trusted',
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },

@@ -15,5 +15,14 @@ export {
   isLockTimeout,
   isStoreError,
 } from './errors.ts'
-export { type Bindable, columns, Dialect, properties, type Querying, Session } from './session.ts'
-export { boundOf, endAll, hangUp } from './waits.ts'
+export {
+  type Bindable,
+  boundOf,
+  columns,
+  Dialect,
+  endAll,
+  hangUp,
+  properties,
+  type Querying,
+  Session,
+} from './session.ts'

@@ -1,6 +1,4 @@
-export { apply, applyRest } from './apply.ts'
 export { assertCalendars, calendarCacheOf, putCalendar, removeCalendar, withCalendars } from './calendars.ts'
-export { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
 export { type Damaged, inSavepoint, quarantine } from './quarantine.ts'
 export { readShards, ShardMap } from './shard-map.ts'
 export {
@@ -13,4 +11,4 @@ export {
   seqsNamed,
   snapshotIn,
 } from './snapshots.ts'
-export { inWriteBatch, positionValues, type StoreContext, type Write, WriteBatch } from './write-batch.ts'
+export { type StoreContext, type Write, WriteBatch } from './write-batch.ts'

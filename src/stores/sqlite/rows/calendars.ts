@@ -3,7 +3,7 @@ import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import type { WriteContext } from './apply.ts'
+import type { RowWrites } from './row-writes.ts'
 
 /** The statements about calendars and `meta`: few rows, rarely written. */
 export const CALENDAR_QUERIES = {
@@ -81,7 +81,7 @@ export function calendarsOf(session: Session, tenant: string): HolidayCalendar[]
 
 /** Writes a calendar; if its days are unchanged, writes nothing. */
 export function putCalendar(
-  { session, context }: WriteContext,
+  { session, context }: RowWrites,
   tenant: string,
   calendar: NewCalendar,
 ): HolidayCalendar {

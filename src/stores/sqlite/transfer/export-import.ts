@@ -29,13 +29,10 @@ import {
   alarmNamed,
   CALENDAR_QUERIES,
   calendarNamed,
-  insertAlarm,
-  insertTimer,
   putCalendar,
   putMeta,
-  putOutcome,
+  type RowWrites,
   snapshotOf,
-  type WriteContext,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -89,7 +86,7 @@ function* pages(session: Session, query: string): Generator<Values> {
 }
 
 /** Writes a line of an export; false if its row exists, so that an import can be repeated. */
-export function importRow(write: WriteContext, line: PortableRow): boolean {
+export function importRow(write: RowWrites, line: PortableRow): boolean {
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar
     if (calendarNamed(write.session, tenant, calendar.name) !== undefined) return false
@@ -106,7 +103,7 @@ export function importRow(write: WriteContext, line: PortableRow): boolean {
 }
 
 /** Writes an alarm; false if it exists. */
-function importAlarm(write: WriteContext, exported: PortableAlarm): boolean {
+function importAlarm(write: RowWrites, exported: PortableAlarm): boolean {
   const { session } = write
   if (alarmNamed(session, exported.alarm, { id: exported.alarm.id }) !== undefined) return false
   refuseKnownIdempotencyKeys(session, exported)
@@ -114,9 +111,9 @@ function importAlarm(write: WriteContext, exported: PortableAlarm): boolean {
   const { alarm, timers, outcome, formerKeys = [] } = line
   refuseUnknownCalendars(session, alarm)
   reviewLater(session, line)
-  const stored = insertAlarm(write, alarm, null)
-  for (const timer of timers) insertTimer(write, stored, timer)
-  if (outcome !== null) putOutcome(session, stored, outcome)
+  const stored = write.insertAlarm(alarm, null)
+  for (const timer of timers) write.addTimer(stored, timer)
+  if (outcome !== null) write.putOutcome(stored, outcome)
   for (const key of formerKeys)
     session.run(sql.insertReplacedIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
   write.tallies.add(alarm, portableTally(line))
@@ -158,7 +155,7 @@ function reviewLater(session: Session, line: PortableAlarm): void {
 }
 
 /** Writes an event; false if it exists. */
-function importEvent(write: WriteContext, { event }: PortableEvent): boolean {
+function importEvent(write: RowWrites, { event }: PortableEvent): boolean {
   const { session } = write
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
   if (alarm === undefined)
