@@ -15,8 +15,8 @@ import {
   type Target,
   type Timer,
 } from '../alarm/index.ts'
-import { parseRule, type Rule } from '../time/index.ts'
-import type { LogEvent, Stats } from './store.ts'
+import { type HolidayCalendar, isHolidayCalendar, parseRule, type Rule } from '../time/index.ts'
+import { type LogEvent, type NewCalendar, ownerKey, type Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
@@ -280,6 +280,20 @@ type EventValues = [
   string | null, number, string,
 ] // biome-ignore format: a list
 
+/** The calendar of a row: its name, version, dates and weekend. */
+export function calendarOf(values: Values): HolidayCalendar {
+  const [name, version, dates, weekend] = values as [string, number, string, string]
+  const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
+  if (isHolidayCalendar(calendar)) return calendar
+  throw new CorruptRow(`its calendar ${name} is not a calendar: put it again`)
+}
+
+/** Whether two calendars have the same days: writing the same again is no edit. */
+export function hasSameDays(a: NewCalendar, b: NewCalendar): boolean {
+  const daysOf = ({ dates, weekend }: NewCalendar) => JSON.stringify([dates, weekend])
+  return daysOf(a) === daysOf(b)
+}
+
 const TALLY_COLUMNS = [
   'total', 'pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'duration', 'measured',
 ] as const // biome-ignore format: a list
@@ -341,7 +355,7 @@ export class Tallies {
 
   #of(scope: Scope): Sums {
     const { tenant, owner } = scope
-    const name = `${tenant}\0${owner}`
+    const name = ownerKey(scope)
     const known = this.#sums.get(name)
     if (known !== undefined) return known.sums
     const sums = Object.fromEntries(TALLY_COLUMNS.map((column) => [column, 0])) as Sums

@@ -23,9 +23,9 @@ import type {
 } from '../index.ts'
 import { CALENDARS_NOTICE, type ShardedOptions, ShardedProtocol } from '../sharded/index.ts'
 import {
+  claimStatements,
   LostLeases,
   type Outcomes,
-  PostgresClaimStatements,
   pausedTargets,
   releaseWaiting,
   settleOneByOne,
@@ -40,7 +40,7 @@ import {
   isStoreError,
   type Session,
 } from './connection/index.ts'
-import { PostgresLeaseStatements, PostgresListening } from './leases/index.ts'
+import { leaseStatements, listenStatements } from './leases/index.ts'
 import { PostgresRecords, watchLog } from './reads/index.ts'
 import {
   putCalendar,
@@ -106,9 +106,9 @@ export class PostgresStore extends PostgresRecords implements Store {
     }
     this.#context = context
     this.protocol = new ShardedProtocol(options, {
-      leases: new PostgresLeaseStatements(session, context, write),
-      claims: new PostgresClaimStatements(database, write),
-      listening: new PostgresListening(database, context, () => this.heartbeatMs),
+      leases: leaseStatements(session, context, write),
+      claims: claimStatements(database, write),
+      listening: listenStatements(database, context, () => this.heartbeatMs),
       readClock: async () => ((await session.row(sql.clockNowUs))![0] as number) / 1000,
       watchLog: (onGrown) => watchLog(database, onGrown),
       sender: randomUUID(),
