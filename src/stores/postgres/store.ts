@@ -11,7 +11,6 @@ import type {
   PortableLine,
   PortableRow,
   ReviewFilter,
-  ReviewResult,
   Selector,
   SetRequest,
   SetResult,
@@ -132,13 +131,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     )
   }
 
-  edit<A>(
-    scope: Scope,
-    which: Selector,
-    decide: Decide<A>,
-    context: Context,
-    tx?: unknown,
-  ): Promise<EditResult<A>> {
+  edit<A>(scope: Scope, which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
     const job = { scope, which, decide, context }
     const edited = this.guard(() =>
       tx === undefined
@@ -152,11 +145,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return edited as Promise<EditResult<A>>
   }
 
-  settle(
-    settlements: readonly Settlement[],
-    batches: readonly InFlightBatch[],
-    context: Context,
-  ): Promise<SettleResult> {
+  settle(settlements: readonly Settlement[], batches: readonly InFlightBatch[], context: Context) {
     const outcomes = { settlements, batches, context }
     return this.guard(async () => {
       const settled = await this.#write((batch) => settleTogether(batch, outcomes)).catch(
@@ -170,20 +159,11 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
-  transact(
-    lease: Lease,
-    work: (tx: unknown) => Promise<Settlement>,
-    context: () => Context,
-  ): Promise<SettleResult> {
+  transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context) {
     return this.guard(() => transact(this.database, this.#context, this.#noteWrites, lease, work, context))
   }
 
-  requeueWaiting(
-    leases: readonly Lease[],
-    which: WaitingFilter,
-    now: number,
-    limit: number,
-  ): Promise<number> {
+  requeueWaiting(leases: readonly Lease[], which: WaitingFilter, now: number, limit: number) {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const released = await releaseWaiting(this.database.session, leases, which, now, limit)
@@ -196,11 +176,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => pausedTargets(this.database.session, leases, limit))
   }
 
-  review(
-    which: ReviewFilter,
-    decide: (snapshot: Snapshot) => Change | null,
-    context: Context,
-  ): Promise<ReviewResult> {
+  review(which: ReviewFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
     return this.guard(() => this.#write((batch) => reviewSelected(batch, which, decide, context)))
   }
 
@@ -292,11 +268,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return answer
   }
 
-  async #inUserTransaction<T>(
-    tx: unknown,
-    looks: boolean,
-    work: (batch: WriteBatch) => Promise<T>,
-  ): Promise<T> {
+  #inUserTransaction<T>(tx: unknown, looks: boolean, work: (batch: WriteBatch) => Promise<T>): Promise<T> {
     return this.#userTransactions.within(tx, looks, async (session) => {
       const batch = new WriteBatch(session, this.#context, true)
       const answer = await work(batch)

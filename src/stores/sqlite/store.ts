@@ -1,27 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assertPoolsFit, type Change, type Context, type Scope, type Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
-import type {
-  ChangeKind,
-  Claimed,
-  ClaimRequest,
-  Decide,
-  InFlightBatch,
-  Lease,
-  NewCalendar,
-  NewDocument,
-  NewWake,
-  PortableLine,
-  PortableRow,
-  ReviewFilter,
-  Selector,
-  SetRequest,
-  Settlement,
-  SettleResult,
-  Store,
-  UserEvent,
-  WaitingFilter,
-  WakeRequest,
+import {
+  type ChangeKind,
+  type Claimed,
+  type ClaimRequest,
+  type Decide,
+  type InFlightBatch,
+  type Lease,
+  type NewCalendar,
+  type NewDocument,
+  type NewWake,
+  type PortableLine,
+  type PortableRow,
+  type ReviewFilter,
+  type Selector,
+  type SetRequest,
+  type Settlement,
+  type SettleResult,
+  type Store,
+  type UserEvent,
+  type WaitingFilter,
+  type WakeRequest,
+  wakeOf,
 } from '../index.ts'
 import {
   claim,
@@ -50,9 +51,9 @@ import {
   availableWakes,
   claimWakes,
   DOCUMENT_QUERIES,
+  INBOX_QUERIES,
   putDocument,
   putWake,
-  removeWake,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
 import { CALENDAR_QUERIES, putCalendar, putMeta, RowWrites } from './rows/index.ts'
@@ -224,8 +225,16 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => claimWakes(session, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number, triesMax?: number) {
-    return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin, triesMax))
+  removeWake(
+    { tenant, owner }: Scope,
+    occurrenceId: string,
+    triesMin = 0,
+    triesMax = Number.MAX_SAFE_INTEGER,
+  ) {
+    return this.#queue.run((session) => {
+      const row = session.value(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
+      return row === undefined ? null : wakeOf(row)
+    })
   }
 
   /** Imports lines of an export; skips what exists. Returns how many were written. */

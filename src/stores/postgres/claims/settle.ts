@@ -160,7 +160,8 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
     const { timer } = settlement
     const move = change?.update?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
-      batch.wake(timer.shard, { ...timer, ...move }.wakeAt)
+      const { wakeAt = timer.wakeAt } = move
+      batch.wake(timer.shard, wakeAt)
       moved.push([timer.id, timer.version, ...timerValues(timer, move)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }

@@ -118,9 +118,9 @@ export class WriteBatch implements ChangeWrites {
   }
 
   moveTimer(timer: Timer, move: TimerUpdate): void {
-    const { id, shard } = timer
-    this.wake(shard, { ...timer, ...move }.wakeAt)
-    this.#collect(sql.moveTimers, [id, ...timerValues(timer, move)])
+    const { wakeAt = timer.wakeAt } = move
+    this.wake(timer.shard, wakeAt)
+    this.#collect(sql.moveTimers, [timer.id, ...timerValues(timer, move)])
   }
 
   addTimer(alarm: StoredAlarm, timer: NewTimer): void {

@@ -1,4 +1,4 @@
-import { type Alarm, calendarNames, type Serial } from '../../../alarm/index.ts'
+import { type Alarm, calendarNames } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import {
   documentOf,
@@ -11,13 +11,13 @@ import {
   type PortableEvent,
   type PortableLine,
   type PortableRow,
+  pagesOf,
   portableAlarm,
   portableDamage,
   portableDocument,
   portableEvent,
   portableExport,
   portableTally,
-  type Values,
   wakeOf,
   withoutKey,
   ZONE_DATA_META,
@@ -44,8 +44,6 @@ export const EXPORT_QUERIES = {
   formerKeys: 'SELECT idempotency_key AS key FROM wakeful_idempotency_keys WHERE alarm = ?',
 } as const
 
-const PAGE = 500
-
 /** Exports everything; the caller's read transaction makes it one consistent state. */
 export function exportLines(session: Session, now: number): AsyncGenerator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
@@ -53,15 +51,17 @@ export function exportLines(session: Session, now: number): AsyncGenerator<Porta
   return portableExport(now, { alarms, events }, lines(session))
 }
 
-function* lines(session: Session): Generator<PortableLine> {
+async function* lines(session: Session): AsyncGenerator<PortableLine> {
+  const pages = (query: string) => pagesOf((after, limit) => session.values(query, after, limit))
   for (const { tenant, name } of session.all<{ tenant: string; name: string }>(CALENDAR_QUERIES.all)) {
     const { version, ...calendar } = calendarNamed(session, tenant, name)!
     yield { calendar: { tenant, ...calendar } }
   }
   for (const row of session.values(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
-  for (const [seq] of pages(session, EXPORT_QUERIES.alarms)) yield alarmLine(session, seq as number)
-  for (const row of pages(session, sql.eventsOfAll)) yield portableEvent(eventOf(row))
-  for (const row of pages(session, INBOX_QUERIES.all)) yield { wake: wakeOf(row) }
+  for await (const rows of pages(EXPORT_QUERIES.alarms))
+    for (const [seq] of rows) yield alarmLine(session, seq as number)
+  for await (const rows of pages(sql.eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 
 /** The line of an alarm, or of the damage of its row. */
@@ -72,16 +72,6 @@ function alarmLine(session: Session, seq: number): PortableLine {
   } catch (thrown) {
     if (isStoreError(thrown)) throw thrown
     return portableDamage(seq, thrown)
-  }
-}
-
-/** The rows of a table; the first column says where the next page continues. */
-function* pages(session: Session, query: string): Generator<Values> {
-  for (let after: Serial = 0; ; ) {
-    const rows = session.values(query, after, PAGE)
-    yield* rows
-    if (rows.length < PAGE) return
-    after = rows.at(-1)![0] as Serial
   }
 }
 
