@@ -16,7 +16,7 @@ import {
   type Timer,
 } from '../alarm/index.ts'
 import { type HolidayCalendar, isHolidayCalendar, parseRule, type Rule } from '../time/index.ts'
-import { type LogEvent, type NewCalendar, ownerKey, type Stats } from './store.ts'
+import type { LogEvent, NewCalendar, Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
@@ -299,6 +299,11 @@ const TALLY_COLUMNS = [
 ] as const // biome-ignore format: a list
 
 type Sums = Record<(typeof TALLY_COLUMNS)[number], number>
+
+/** A key for an owner that is unique over all tenants. */
+export function ownerKey({ tenant, owner }: Scope): string {
+  return `${tenant}\0${owner}`
+}
 
 /** How one owner's tallies change: total, pending, fired, completed, failed, cancelled, timed out, sum of durations, their number. */
 export interface TallyRow {
