@@ -44,7 +44,7 @@ const CONSTANTS: Readonly<Record<string, readonly [file: string, constant: strin
   'of all others': ['server/calls/build-calls.ts', 'OTHERS.waitingMax', 'count'],
   'live readers': ['server/limits/event-read-limiter.ts', 'READERS', 'count'],
   'log that one of them reads': ['server/limits/event-read-limiter.ts', 'READ_BYTES', 'bytes'],
-  'rows that a list': ['stores/sqlite/reads/list.ts', 'ROWS_READ_MAX', 'count'],
+  'rows that a list': ['stores/list.ts', 'ROWS_READ_MAX', 'count'],
   'items of a page': ['alarm/fields/check.ts', 'listMax', 'count'],
   'bytes of a page': ['stores/page-size.ts', 'PAGE_BYTES_MAX', 'bytes'],
   'messages of one read': ['library/inbox.ts', 'LIMIT_MAX', 'count'],

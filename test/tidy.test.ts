@@ -124,7 +124,7 @@ const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']
 const FOREIGN_TEXT = 'src/errors/foreign-text.ts'
 const SYSTEM_CLOCK = 'src/hosts/node/system-clock.ts'
 /** The timers of the stores: the port of `stores/sharded` and `stores/postgres`, and that of `stores/sqlite`. */
-const STORE_TIMERS = ['src/stores/sharded/clock.ts', 'src/stores/sqlite/connection/connection.ts']
+const STORE_TIMERS = ['src/stores/sharded/protocol.ts', 'src/stores/sqlite/connection/connection.ts']
 const LINES_MAX = 400
 const LINES_WARN = 250
 const TEST_SLEEP_MS_MAX = 50
@@ -280,7 +280,7 @@ describe('time', () => {
     const waits = /\b(?:setTimeout|setInterval|setImmediate|AbortSignal\.timeout)\b|timers\/promises/
     expect(found(others, waits, 'waits past the port: use `Timers` or `System`')).toEqual([])
     const ofPg = /\b(?:query_timeout|connectionTimeoutMillis):/
-    expect(found(others, ofPg, 'lets `pg` wait: use stores/postgres/connection/waits.ts')).toEqual([])
+    expect(found(others, ofPg, 'lets `pg` wait: use stores/postgres/connection/session.ts')).toEqual([])
   })
 
   it('is asked of SQLite never, and of PostgreSQL by clock_timestamp() only', () => {

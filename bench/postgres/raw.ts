@@ -6,9 +6,9 @@ import {
   type Querying,
   Session,
 } from '../../src/stores/postgres/connection/session.ts'
-import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
-import { EVENT_SEPARATOR } from '../../src/stores/postgres/rows/write-batch.ts'
+import { EVENT_SEPARATOR, newAlarmLists } from '../../src/stores/postgres/rows/write-batch.ts'
 import { FIGURES, POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
+import { insertAlarms } from '../../src/stores/postgres/sql/new-alarms.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { indexOf, insertColumns } from '../statement-columns.ts'
 import { BATCH, batches } from '../workload.ts'

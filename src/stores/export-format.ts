@@ -5,13 +5,14 @@ import {
   type NewTimer,
   NO_CALENDARS,
   type Outcome,
+  type Serial,
   stateOf,
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
 import { formatInstant, type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
 import type { Document } from './document.ts'
 import type { InboxWake } from './inbox.ts'
-import type { StoredSnapshot } from './rows.ts'
+import type { StoredSnapshot, Values } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
 /**
@@ -56,6 +57,9 @@ export type PortableLine =
       readonly wakes: number
     }
 
+/** Rows that an export reads at a time. */
+const PAGE = 500
+
 /** An alarm in an export, with its timers and outcome. */
 export type PortableAlarm = Extract<PortableLine, { alarm: Alarm }>
 
@@ -78,7 +82,7 @@ export type PortableRow = PortableCalendar | PortableDocument | PortableAlarm | 
 export async function* portableExport(
   now: number,
   counts: { alarms: number; events: number },
-  lines: AsyncIterable<PortableLine> | Iterable<PortableLine>,
+  lines: AsyncIterable<PortableLine>,
 ): AsyncGenerator<PortableLine> {
   yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), ...counts }
   const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
@@ -90,6 +94,18 @@ export async function* portableExport(
     yield line
   }
   yield { end: true, ...written }
+}
+
+/** The pages of a table in row order; the first column says where the next one continues. */
+export async function* pagesOf(
+  read: (after: Serial, limit: number) => Promise<Values[]> | Values[],
+): AsyncGenerator<Values[]> {
+  for (let after: Serial = 0; ; ) {
+    const rows = await read(after, PAGE)
+    yield rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)![0] as Serial
+  }
 }
 
 /** The line of an alarm. Its calendars have their own lines. */
@@ -134,7 +150,6 @@ export function portableText(line: PortableLine): string {
 /** Parses a line; throws with the line's number and what is wrong with it. */
 export function parsePortable(text: string, lineNumber: number): PortableLine {
   const at = { line: lineNumber }
-  const incomplete = (kind: string) => new WakefulError('export.incomplete', { ...at, kind })
   let line: PortableLine
   try {
     line = renamed(JSON.parse(text), (name) =>
@@ -150,33 +165,21 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     assertReadable(line.version, lineNumber)
     return line
   }
+  const kind = kindOf(line)
+  // `never`: TypeScript does not see that the line is of this kind.
+  if (kind !== undefined && !IS_COMPLETE[kind](line as never))
+    throw new WakefulError('export.incomplete', { ...at, kind })
   if ('alarm' in line) {
-    if (!isPortableAlarm(line)) throw incomplete('alarm')
     const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
     return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
   }
-  if ('calendar' in line) {
-    const { tenant, ...calendar } = line.calendar ?? {}
-    if (typeof tenant !== 'string' || !isHolidayCalendar({ ...calendar, version: 1 }))
-      throw incomplete('calendar')
-    return line
-  }
-  if ('event' in line) {
-    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw incomplete('event')
-    return line
-  }
   if ('document' in line) {
-    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw incomplete('document')
-    const { kind } = line.document
-    return { document: { ...line.document, kind: kind === 'switchboard' ? 'pauses' : kind } }
+    const { document } = line
+    return { document: { ...document, kind: document.kind === 'switchboard' ? 'pauses' : document.kind } }
   }
-  if ('wake' in line) {
-    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw incomplete('wake')
-    return line
-  }
-  if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events', 'documents', 'wakes'])))
-    return line
-  throw new WakefulError('export.unknown_line', at)
+  if (kind === undefined && !('damaged' in line) && !('end' in line && hasAll(line, [], COUNTS)))
+    throw new WakefulError('export.unknown_line', at)
+  return line
 }
 
 function assertReadable(version: number, line: number): void {
@@ -201,9 +204,27 @@ const ALARM_NULLS = Object.fromEntries(
 )
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
 const TIMER_NUMBERS_OR_NULL = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
-const DOCUMENT_TEXTS = ['kind', 'name', 'tenant', 'value']
-const WAKE_TEXTS = ['tenant', 'owner', 'occurrenceId', 'alarmId', 'body']
-const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
+const COUNTS = ['alarms', 'events', 'documents', 'wakes']
+
+/** Whether a line of each kind that an import writes has everything that it must have. */
+const IS_COMPLETE = {
+  calendar({ calendar }: PortableCalendar) {
+    const { tenant, ...days } = calendar ?? {}
+    return typeof tenant === 'string' && isHolidayCalendar({ ...days, version: 1 })
+  },
+  document: ({ document }: PortableDocument) =>
+    hasAll(document, ['kind', 'name', 'tenant', 'value'], ['updatedAt']),
+  alarm: isPortableAlarm,
+  event: ({ event }: PortableEvent) =>
+    hasAll(event, ['id', 'tenant', 'owner', 'type', 'origin', 'data'], ['at']),
+  wake: ({ wake }: PortableWake) =>
+    hasAll(wake, ['tenant', 'owner', 'occurrenceId', 'alarmId', 'body'], ['arrivedAt', 'tries']),
+} as const
+
+/** The kind of a line, if an import writes it. */
+export function kindOf(line: PortableLine): keyof typeof IS_COMPLETE | undefined {
+  return (Object.keys(IS_COMPLETE) as (keyof typeof IS_COMPLETE)[]).find((kind) => kind in line)
+}
 
 function isPortableAlarm(line: PortableAlarm): boolean {
   const { alarm, timers, outcome, formerKeys = [] } = line

@@ -1,5 +1,6 @@
 /** The port of stores, and what the SQL stores share. */
 
+export * from './apply.ts'
 export * from './doctor-checks.ts'
 export * from './document.ts'
 export * from './export-format.ts'

@@ -3,12 +3,14 @@ import {
   bySerial,
   FILTER_NAMES,
   type FilterName,
+  LAST_SERIAL,
   type Serial,
   type Snapshot,
   type State,
   stateOf,
 } from '../alarm/index.ts'
-import type { ListQuery } from './store.ts'
+import type { Values } from './rows.ts'
+import type { ListPosition, ListQuery } from './store.ts'
 
 /** The few fields that most filters need, read before the whole alarm. */
 export type AlarmSummary = Pick<Alarm, FilterName | 'message' | 'key' | 'createdAt'> & {
@@ -38,11 +40,34 @@ export function summaryMatches(summary: AlarmSummary, query: ListQuery): boolean
   return query.text === undefined || mentions(summary, query.text)
 }
 
-/** Whether this is the alarm's earliest timer: in due order an alarm is listed there only. */
-export function isEarliestTimer(snapshot: Snapshot, timerId: Serial): boolean {
-  const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
+/** Rows that a list reads at a time. */
+export const STRIDE_MIN = 64
+/** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
+export const ROWS_READ_MAX = 20_000
+
+/** A row that a list goes through: an alarm, its timer in due order, and the position after it. */
+export interface ListRow {
+  readonly alarm: Serial
+  readonly timer?: Serial
+  readonly position: ListPosition
+}
+
+/** The positions before everything, in due order and newest first. */
+export const FIRST_WAKE: ListPosition = { row: 0, at: Number.MIN_SAFE_INTEGER }
+export const NEWEST: ListPosition = { row: LAST_SERIAL }
+
+/** A row in due order: an alarm, its instant, and its timer. */
+export function upcomingRow(values: Values): ListRow {
+  const [alarm, at, timer] = values as [Serial, number, Serial]
+  return { alarm, timer, position: { row: timer, at } }
+}
+
+/** Whether an alarm is listed at this row: in due order only at its earliest timer. */
+export function isListedAt({ timers }: Snapshot, { timer }: Pick<ListRow, 'timer'>): boolean {
+  if (timer === undefined) return true
+  const waking = timers.filter(({ wakeAt }) => wakeAt !== null)
   const [first] = waking.sort((a, b) => a.wakeAt! - b.wakeAt! || bySerial(a.id, b.id))
-  return first?.id === timerId
+  return first?.id === timer
 }
 
 function mentions({ label, message, key, subject }: AlarmSummary, text: string): boolean {
@@ -102,8 +127,9 @@ export function streamsOf(query: ListQuery): readonly ListStream[] {
   return streams
 }
 
-/** Merges several sources into one list, newest first, each alarm once. */
-export function mergeStreams(found: readonly (readonly Serial[])[], limit: number): readonly Serial[] {
-  if (found.length === 1) return found[0]!
-  return [...new Set(found.flat())].sort((a, b) => bySerial(b, a)).slice(0, limit)
+/** Merges the rows of several streams into one list, newest first, each alarm once. */
+export function mergeStreams(found: readonly (readonly Values[])[], limit: number): ListRow[] {
+  const all = found.map((rows) => rows.map(([alarm]) => alarm as Serial))
+  const seqs = all.length === 1 ? all[0]! : [...new Set(all.flat())].sort((a, b) => bySerial(b, a))
+  return seqs.slice(0, limit).map((alarm) => ({ alarm, position: { row: alarm } }))
 }

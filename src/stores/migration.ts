@@ -16,6 +16,11 @@ export interface Migrated {
   readonly applied: readonly string[]
 }
 
+/** The result of applying migrations to a schema of this version. */
+export function migratedBy(applied: readonly Migration[], from: number): Migrated {
+  return { from, to: applied.at(-1)?.number ?? from, applied: applied.map(({ name }) => name) }
+}
+
 /**
  * The last commit before the first released schema. It opens the stores of every unreleased schema, 1 to 4, and its exports
  * can be imported. Those of the versions that made schemas 1 to 3 cannot: their format is older.

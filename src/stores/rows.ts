@@ -1,7 +1,10 @@
 import {
   type Alarm,
   blank,
+  type EventDraft,
+  eventJson,
   FIELD_COLUMNS,
+  type NewTimer,
   NO_CALENDARS,
   type Origin,
   type Outcome,
@@ -12,8 +15,8 @@ import {
   type Target,
   type Timer,
 } from '../alarm/index.ts'
-import { parseRule, type Rule } from '../time/index.ts'
-import type { LogEvent, Stats } from './store.ts'
+import { type HolidayCalendar, isHolidayCalendar, parseRule, type Rule } from '../time/index.ts'
+import type { LogEvent, NewCalendar, Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
@@ -201,6 +204,33 @@ type TimerValues = [
   number | null,
 ] // biome-ignore format: a list
 
+/**
+ * The values of a timer's columns after a move, from `kind` on, in the order in which they are written; what the move does
+ * not name stays. Written out, because copying objects is slower.
+ */
+export function timerValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
+  const delivered = move.delivered ?? timer.delivered
+  return [
+    move.kind ?? timer.kind,
+    orBefore(move.wakeAt, timer.wakeAt),
+    move.scheduledFor ?? timer.scheduledFor,
+    orBefore(move.nominal, timer.nominal),
+    orBefore(move.zoneOffset, timer.zoneOffset),
+    orBefore(move.floor, timer.floor),
+    move.tick ?? timer.tick,
+    move.generation ?? timer.generation,
+    move.attempt ?? timer.attempt,
+    orBefore(move.startedAt, timer.startedAt),
+    orBefore(move.waiting, timer.waiting),
+    delivered ? 1 : 0,
+  ] as const
+}
+
+/** The new value, which may be null; the one before if there is none. */
+function orBefore<T>(value: T | undefined, before: T): T {
+  return value === undefined ? before : value
+}
+
 /** The row of a timer's alarm. */
 export function alarmSeqOf(values: Values): Serial {
   return values[1] as Serial
@@ -213,6 +243,13 @@ export function outcomeOf(values: Values): Outcome {
   ] = values as OutcomeValues // biome-ignore format: a list
   const instants = { startedAt, lastFiredAt, completedAt, durationMs }
   return { status, ...instants, result, lastError, failureCount, attempts }
+}
+
+/** The values of an outcome, in the same order. */
+export function outcomeValues(outcome: Outcome): OutcomeValues {
+  const { status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError } = outcome
+  const { failureCount, attempts } = outcome
+  return [status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, failureCount, attempts]
 }
 
 type OutcomeValues = [
@@ -230,16 +267,43 @@ export function eventOf(values: Values): LogEvent {
   return { seq, id, tenant, owner, type, origin, ...names, at, data }
 }
 
+/** The values of an event to write: its names, its alarm's row, its instant and its data. */
+export function eventValues(id: string, alarm: StoredAlarm, event: EventDraft) {
+  const { tenant, owner, seq, subject, correlationId } = alarm
+  const { type, origin, occurrence, at } = event
+  const names = [id, tenant, owner, type, origin, seq, occurrence, subject, correlationId] as const
+  return [...names, at, eventJson(event)] as const
+}
+
 type EventValues = [
   Serial, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
   string | null, number, string,
 ] // biome-ignore format: a list
+
+/** The calendar of a row: its name, version, dates and weekend. */
+export function calendarOf(values: Values): HolidayCalendar {
+  const [name, version, dates, weekend] = values as [string, number, string, string]
+  const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
+  if (isHolidayCalendar(calendar)) return calendar
+  throw new CorruptRow(`its calendar ${name} is not a calendar: put it again`)
+}
+
+/** Whether two calendars have the same days: writing the same again is no edit. */
+export function hasSameDays(a: NewCalendar, b: NewCalendar): boolean {
+  const daysOf = ({ dates, weekend }: NewCalendar) => JSON.stringify([dates, weekend])
+  return daysOf(a) === daysOf(b)
+}
 
 const TALLY_COLUMNS = [
   'total', 'pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'duration', 'measured',
 ] as const // biome-ignore format: a list
 
 type Sums = Record<(typeof TALLY_COLUMNS)[number], number>
+
+/** A key for an owner that is unique over all tenants. */
+export function ownerKey({ tenant, owner }: Scope): string {
+  return `${tenant}\0${owner}`
+}
 
 /** How one owner's tallies change: total, pending, fired, completed, failed, cancelled, timed out, sum of durations, their number. */
 export interface TallyRow {
@@ -296,7 +360,7 @@ export class Tallies {
 
   #of(scope: Scope): Sums {
     const { tenant, owner } = scope
-    const name = `${tenant}\0${owner}`
+    const name = ownerKey(scope)
     const known = this.#sums.get(name)
     if (known !== undefined) return known.sums
     const sums = Object.fromEntries(TALLY_COLUMNS.map((column) => [column, 0])) as Sums

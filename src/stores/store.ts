@@ -254,11 +254,6 @@ export interface ClaimRequest {
   readonly isLong: () => boolean
 }
 
-/** A key for an owner that is unique over all tenants. */
-export function ownerKey({ tenant, owner }: Scope): string {
-  return `${tenant}\0${owner}`
-}
-
 /** The timers this process has in flight, by id and version. Claims skip them. */
 export interface InFlightTimers {
   readonly size: number

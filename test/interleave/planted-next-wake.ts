@@ -29,8 +29,8 @@ export const NEXT_WAKE_PLANTED: readonly Planted[] = [
     bug: 'a write whose answer is lost is not looked up',
     edits: [
       {
-        file: 'stores/postgres/rows/write-batch.ts',
-        from: 'if (last !== undefined && isBroken(thrown)) onWritten(last)',
+        file: 'stores/postgres/store.ts',
+        from: 'if (batch !== undefined && isBroken(thrown)) this.#noteWrites(batch)',
         to: '',
       },
     ],

@@ -257,7 +257,7 @@ export const PLANTED: readonly Planted[] = [
     bug: 'two concurrent sets of one key are not retried',
     edits: [
       {
-        file: 'stores/postgres/writes/sets.ts',
+        file: 'stores/postgres/writes/group-commit.ts',
         from: 'if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX)',
         to: 'if (!isDuplicate(thrown) || attempt >= 1)',
       },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { fireNow, replace } from '../../alarm/index.ts'
-import { type Lease, ownerKey, type WaitingFilter } from '../store.ts'
+import { ownerKey } from '../rows.ts'
+import type { Lease, WaitingFilter } from '../store.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 

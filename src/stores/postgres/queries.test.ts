@@ -3,7 +3,6 @@ import { testDatabase } from '../../../test/postgres/database.ts'
 import { FAIR_QUERIES, WAITING_QUERIES } from './claims/index.ts'
 import { migratePostgres } from './index.ts'
 import { DOCUMENT_QUERIES, INBOX_QUERIES, PRUNE_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
-import { insertAlarms, insertAlarmsAndFigures } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 import { EXPORT_QUERIES, IMPORT_QUERIES } from './transfer/index.ts'
 
@@ -246,8 +245,6 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
-  ['insertAlarms', insertAlarms],
-  ['insertAlarmsAndFigures', insertAlarmsAndFigures],
 ]
 /** Tables that are small enough to be read whole. */
 const SMALL = 'shards|processes|in_flight_batches|meta'

@@ -11,7 +11,6 @@ import type {
   PortableLine,
   PortableRow,
   ReviewFilter,
-  ReviewResult,
   Selector,
   SetRequest,
   SetResult,
@@ -23,20 +22,26 @@ import type {
 } from '../index.ts'
 import { CALENDARS_NOTICE, type ShardedOptions, ShardedProtocol } from '../sharded/index.ts'
 import {
+  claimStatements,
   LostLeases,
   type Outcomes,
-  PostgresClaimStatements,
   pausedTargets,
   releaseWaiting,
   settleOneByOne,
   settleTogether,
   transact,
 } from './claims/index.ts'
-import { Database, type DatabaseOptions, Growth, isStoreError, type Session } from './connection/index.ts'
-import { PostgresLeaseStatements, PostgresListening } from './leases/index.ts'
+import {
+  Database,
+  type DatabaseOptions,
+  Growth,
+  isBroken,
+  isStoreError,
+  type Session,
+} from './connection/index.ts'
+import { leaseStatements, listenStatements } from './leases/index.ts'
 import { PostgresRecords, watchLog } from './reads/index.ts'
 import {
-  inWriteBatch,
   putCalendar,
   readShards,
   removeCalendar,
@@ -47,7 +52,17 @@ import {
 import { migrate, SHARDS } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importBatch } from './transfer/index.ts'
-import { Edits, isKeyed, reviewSelected, Sets, UserTransactions } from './writes/index.ts'
+import {
+  type EditJob,
+  editAll,
+  GroupCommit,
+  isKeyed,
+  reviewSelected,
+  Sets,
+  setAll,
+  UserTransactions,
+  writeWaiting,
+} from './writes/index.ts'
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions, ShardedOptions {
@@ -73,7 +88,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   protected readonly protocol: ShardedProtocol
   readonly #context: StoreContext
   readonly #sets: Sets
-  readonly #edits: Edits
+  readonly #edits: GroupCommit<EditJob, EditResult<unknown>>
   readonly #userTransactions: UserTransactions
   readonly #growth: Growth
 
@@ -90,16 +105,18 @@ export class PostgresStore extends PostgresRecords implements Store {
     }
     this.#context = context
     this.protocol = new ShardedProtocol(options, {
-      leases: new PostgresLeaseStatements(session, context, write),
-      claims: new PostgresClaimStatements(database, write),
-      listening: new PostgresListening(database, context, () => this.heartbeatMs),
+      leases: leaseStatements(session, context, write),
+      claims: claimStatements(database, write),
+      listening: listenStatements(database, context, () => this.heartbeatMs),
       readClock: async () => ((await session.row(sql.clockNowUs))![0] as number) / 1000,
       watchLog: (onGrown) => watchLog(database, onGrown),
       sender: randomUUID(),
       onCalendarsChanged: () => this.rereadCalendars(),
     })
     this.#sets = new Sets(database, shards, this.protocol.nextWakes, write)
-    this.#edits = new Edits(database, write)
+    this.#edits = new GroupCommit(database.timers, (jobs, isAlone) =>
+      writeWaiting(write, isAlone, (batch) => editAll(batch, jobs)),
+    )
     this.#userTransactions = new UserTransactions(database)
     this.#growth = new Growth(database)
   }
@@ -109,32 +126,26 @@ export class PostgresStore extends PostgresRecords implements Store {
       tx === undefined
         ? this.#sets.set({ requests, context })
         : this.#inUserTransaction(tx, requests.some(isKeyed), (batch) =>
-            this.#sets.setIn(batch, { requests, context }),
+            setAll(batch, [{ requests, context }]),
           ),
     )
   }
 
-  edit<A>(
-    scope: Scope,
-    which: Selector,
-    decide: Decide<A>,
-    context: Context,
-    tx?: unknown,
-  ): Promise<EditResult<A>> {
+  edit<A>(scope: Scope, which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
     const job = { scope, which, decide, context }
     const edited = this.guard(() =>
       tx === undefined
-        ? this.#edits.edit(job)
-        : this.#inUserTransaction(tx, true, (batch) => this.#edits.editIn(batch, job)),
+        ? this.#edits.submit(job)
+        : this.#inUserTransaction(tx, true, async (batch) => {
+            const [ending] = await editAll(batch, [job])
+            if ('refusal' in ending!) throw ending.refusal
+            return ending!.answer
+          }),
     )
     return edited as Promise<EditResult<A>>
   }
 
-  settle(
-    settlements: readonly Settlement[],
-    batches: readonly InFlightBatch[],
-    context: Context,
-  ): Promise<SettleResult> {
+  settle(settlements: readonly Settlement[], batches: readonly InFlightBatch[], context: Context) {
     const outcomes = { settlements, batches, context }
     return this.guard(async () => {
       const settled = await this.#write((batch) => settleTogether(batch, outcomes)).catch(
@@ -148,20 +159,11 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
-  transact(
-    lease: Lease,
-    work: (tx: unknown) => Promise<Settlement>,
-    context: () => Context,
-  ): Promise<SettleResult> {
+  transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context) {
     return this.guard(() => transact(this.database, this.#context, this.#noteWrites, lease, work, context))
   }
 
-  requeueWaiting(
-    leases: readonly Lease[],
-    which: WaitingFilter,
-    now: number,
-    limit: number,
-  ): Promise<number> {
+  requeueWaiting(leases: readonly Lease[], which: WaitingFilter, now: number, limit: number) {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const released = await releaseWaiting(this.database.session, leases, which, now, limit)
@@ -174,11 +176,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => pausedTargets(this.database.session, leases, limit))
   }
 
-  review(
-    which: ReviewFilter,
-    decide: (snapshot: Snapshot) => Change | null,
-    context: Context,
-  ): Promise<ReviewResult> {
+  review(which: ReviewFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
     return this.guard(() => this.#write((batch) => reviewSelected(batch, which, decide, context)))
   }
 
@@ -238,8 +236,23 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   /** Runs work in a transaction, notifies others of what it wrote, and notes it after the commit. */
-  #write<T>(work: (batch: WriteBatch) => Promise<T>): Promise<T> {
-    return inWriteBatch(this.database, this.#context, work, this.#noteWrites)
+  async #write<T>(work: (batch: WriteBatch) => Promise<T>): Promise<T> {
+    let batch: WriteBatch | undefined
+    const inTransaction = async (session: Session) => {
+      batch = new WriteBatch(session, this.#context)
+      const answer = await work(batch)
+      await batch.finish()
+      return answer
+    }
+    try {
+      const answer = await this.database.transaction(inTransaction)
+      this.#noteWrites(batch!)
+      return answer
+    } catch (thrown) {
+      // If the connection broke, the batch may be committed all the same, and its wakes must not be lost.
+      if (batch !== undefined && isBroken(thrown)) this.#noteWrites(batch)
+      throw thrown
+    }
   }
 
   /** Edits the calendars, notifies other processes, and reads them again before it returns. */
@@ -255,11 +268,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return answer
   }
 
-  async #inUserTransaction<T>(
-    tx: unknown,
-    looks: boolean,
-    work: (batch: WriteBatch) => Promise<T>,
-  ): Promise<T> {
+  #inUserTransaction<T>(tx: unknown, looks: boolean, work: (batch: WriteBatch) => Promise<T>): Promise<T> {
     return this.#userTransactions.within(tx, looks, async (session) => {
       const batch = new WriteBatch(session, this.#context, true)
       const answer = await work(batch)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DatabaseClock } from './clock.ts'
+import { DatabaseClock } from './protocol.ts'
 
 /** A machine whose wall clock is wrong, and a database whose clock is right or drifts. */
 class Scene {
@@ -17,6 +17,7 @@ class Scene {
     () => {
       this.asked += 1
     },
+    5_000,
   )
 
   get databaseNow(): number {

@@ -1,18 +1,10 @@
 /** The protocol by which several processes share the shards of one database. */
-export type {
-  ClaimResult,
-  ClaimStatements,
-  ClaimWork,
-  FairScan,
-  LowerBounds,
-  Peeked,
-  ScannedTimer,
-} from './claims.ts'
-export { DatabaseClock, realTimers, type Timers, wait } from './clock.ts'
-export type { HeartbeatRequest, HeartbeatResult, OtherProcess } from './heartbeat.ts'
-export type { ListenCallbacks, ListenConnection, ListenStatements } from './listener.ts'
-export { lowerTo, NextWakeCache, type NextWakes } from './next-wake-cache.ts'
-export { CALENDARS_NOTICE, SHARDS_NOTICE } from './notices.ts'
-export { type ShardedOptions, ShardedProtocol } from './protocol.ts'
-export type { LeasedShard, LeaseStatements, LeaseTransaction } from './shard-leases.ts'
-export { ShardedStore } from './store.ts'
+
+export * from './claims.ts'
+export * from './heartbeat.ts'
+export * from './listener.ts'
+export * from './next-wake-cache.ts'
+export * from './notices.ts'
+export * from './protocol.ts'
+export * from './shard-leases.ts'
+export * from './store.ts'

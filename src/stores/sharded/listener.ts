@@ -1,5 +1,5 @@
-import type { Timers } from './clock.ts'
 import type { HeartbeatRequest, HeartbeatResult } from './heartbeat.ts'
+import type { Timers } from './protocol.ts'
 
 /** A connection on which notices arrive. */
 export interface ListenConnection {

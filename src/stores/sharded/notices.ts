@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../index.ts'
-import type { Timers } from './clock.ts'
+import type { Timers } from './protocol.ts'
 
 /**
  * The notices between processes: something wakes soon, and which process wrote it; shards are free; a calendar was

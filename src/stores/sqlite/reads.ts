@@ -4,6 +4,7 @@ import type { HolidayCalendar } from '../../time/index.ts'
 import {
   type AlarmName,
   type CountOption,
+  documentOf,
   type EditedCalendar,
   type EventQuery,
   eventOf,
@@ -15,7 +16,7 @@ import {
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
 import { readShards } from './ownership/index.ts'
-import { documentNamed, INBOX_QUERIES, list, listDocuments, readEvents } from './reads/index.ts'
+import { DOCUMENT_QUERIES, documentNamed, INBOX_QUERIES, list, readEvents } from './reads/index.ts'
 import { alarmNamed, CALENDAR_QUERIES, calendarsOf, metaOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
@@ -125,7 +126,13 @@ export class SqliteReads {
   }
 
   async listDocuments(kind: string, tenant: string | null, after: string, limit: number) {
-    return this.read((session) => listDocuments(session, kind, tenant, after, limit))
+    return this.read((session) => {
+      const rows =
+        tenant === null
+          ? session.values(DOCUMENT_QUERIES.list, kind, after, limit)
+          : session.values(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
+      return rows.map(documentOf)
+    })
   }
 
   /** Reads committed rows; turns SQLite's errors into ours. */

@@ -19,10 +19,10 @@ import {
   type Settlement,
   type SettleResult,
   type Store,
-  Tallies,
   type UserEvent,
   type WaitingFilter,
   type WakeRequest,
+  wakeOf,
 } from '../index.ts'
 import {
   claim,
@@ -51,12 +51,12 @@ import {
   availableWakes,
   claimWakes,
   DOCUMENT_QUERIES,
+  INBOX_QUERIES,
   putDocument,
   putWake,
-  removeWake,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import { CALENDAR_QUERIES, putCalendar, putMeta, type WriteContext, writeTallies } from './rows/index.ts'
+import { CALENDAR_QUERIES, putCalendar, putMeta, RowWrites } from './rows/index.ts'
 import { migrate } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
@@ -157,11 +157,10 @@ export class SqliteStore extends SqliteReads implements Store {
       try {
         if (!ownsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
-        const tallies = new Tallies()
-        const write = { session, tallies, context: context(), shardOf: this.#shardOf }
+        const write = new RowWrites(session, context(), this.#shardOf)
         const settled = settleAll(write, [settlement], [])
         if (settled.lost.length > 0 || settled.stale > 0) return settled
-        writeTallies(session, tallies)
+        write.finish()
         session.db.exec('COMMIT')
         return settled
       } catch (thrown) {
@@ -226,8 +225,16 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => claimWakes(session, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number, triesMax?: number) {
-    return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin, triesMax))
+  removeWake(
+    { tenant, owner }: Scope,
+    occurrenceId: string,
+    triesMin = 0,
+    triesMax = Number.MAX_SAFE_INTEGER,
+  ) {
+    return this.#queue.run((session) => {
+      const row = session.value(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
+      return row === undefined ? null : wakeOf(row)
+    })
   }
 
   /** Imports lines of an export; skips what exists. Returns how many were written. */
@@ -292,11 +299,11 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  #write<T>(work: (write: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
+  #write<T>(work: (write: RowWrites) => T, context: Context, tx?: unknown): Promise<T> {
     const job = (session: Session) => {
-      const tallies = new Tallies()
-      const answer = work({ session, tallies, context, shardOf: this.#shardOf })
-      writeTallies(session, tallies)
+      const write = new RowWrites(session, context, this.#shardOf)
+      const answer = work(write)
+      write.finish()
       return answer
     }
     return tx === undefined

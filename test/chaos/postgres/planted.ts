@@ -47,7 +47,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   },
   {
     bug: 'a half-open connection is never noticed',
-    edits: [{ file: `${STORE}/connection/waits.ts`, from: 'answer.then(cancel, cancel)', to: 'cancel()' }],
+    edits: [{ file: `${STORE}/connection/session.ts`, from: 'answer.then(cancel, cancel)', to: 'cancel()' }],
     by: { test: 'a half-open connection is noticed', file: `${TESTS}/connections.test.ts` },
   },
   {
@@ -80,10 +80,10 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   {
     bug: 'a set whose answer was lost is set again under another id',
     edits: [
-      { file: `${STORE}/writes/sets.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
+      { file: `${STORE}/writes/group-commit.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
       {
-        file: `${STORE}/writes/sets.ts`,
-        from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))',
+        file: `${STORE}/writes/group-commit.ts`,
+        from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(created))',
         to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (attempt < 0) await this.#areThere(requests)",
       },
     ],
@@ -134,7 +134,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'the wall clock of the process is trusted',
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },

@@ -165,8 +165,8 @@ export const MASKED: readonly Masked[] = [
     bug: 'a report before its settle is forgotten',
     edits: [
       {
-        file: 'src/stores/postgres/rows/apply.ts',
-        from: 'for (const { id, ok, text } of change.reports ?? []) writes.report(id, JSON.stringify({ ok, text }))',
+        file: 'src/stores/apply.ts',
+        from: 'for (const { id, ok, text } of change.reports ?? NONE) writes.report(id, JSON.stringify({ ok, text }))',
         to: '',
       },
     ],

@@ -66,7 +66,7 @@ export const STORE_BUGS: readonly Bug[] = [
         to: 'const until = wall + leaseMs',
       },
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return this.#host.monotonic()',
         to: 'return this.#host.now()',
       },
@@ -121,7 +121,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return Math.floor(at + this.#offsetAt(at)) + 30',
       },
@@ -132,7 +132,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late', 'lost'],
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },
@@ -143,7 +143,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'const low = databaseNow - answeredAt',
         to: 'const low = databaseNow - (sentAt + answeredAt) / 2',
       },
@@ -154,7 +154,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late'],
     edits: [
       {
-        file: 'src/stores/sharded/clock.ts',
+        file: 'src/stores/sharded/protocol.ts',
         from: 'return this.#offset - Math.max(0, at - this.#sampledAt) * DRIFT',
         to: 'return this.#offset - Math.min(0, at - this.#sampledAt) * DRIFT',
       },

@@ -1,5 +1,6 @@
 import { bySerial, type Context, type Decision, type Serial, type Timer } from '../../../src/alarm/index.ts'
 import {
+  apply,
   type ClaimedTimer,
   type ClaimRequest,
   type Lease,
@@ -7,7 +8,6 @@ import {
   type StoredAlarm,
 } from '../../../src/stores/index.ts'
 import { isLockTimeout } from '../../../src/stores/postgres/connection/errors.ts'
-import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type {
   ClaimResult,
   ClaimStatements,

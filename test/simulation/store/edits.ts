@@ -7,15 +7,15 @@ import {
   type Snapshot,
   snapshotAfter,
 } from '../../../src/alarm/index.ts'
-import type {
-  Decide,
-  Edited,
-  EditResult,
-  ReviewFilter,
-  ReviewResult,
-  Selector,
+import {
+  apply,
+  type Decide,
+  type Edited,
+  type EditResult,
+  type ReviewFilter,
+  type ReviewResult,
+  type Selector,
 } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'

@@ -1,7 +1,7 @@
 import { LAST_SERIAL, type Scope } from '../../../src/alarm/index.ts'
 import {
   bytesOf,
-  isEarliestTimer,
+  isListedAt,
   type ListPosition,
   type ListQuery,
   matches,
@@ -41,7 +41,7 @@ function listDue(database: SimulatedDatabase, scope: Scope, query: ListQuery): P
   const from = place === null ? 0 : tables.upcoming.upTo(group, place.at ?? 0, place.row)
   for (const { at, key } of tables.upcoming.in(group).slice(from)) {
     const snapshot = snapshotAt(database, tables.timers.get(key)!.alarm)!
-    if (!isEarliestTimer(snapshot, key) || !matches(snapshot, query)) continue
+    if (!isListedAt(snapshot, { timer: key }) || !matches(snapshot, query)) continue
     if (!page.add(bytesOf(snapshot))) return { items, next: place }
     items.push(snapshot)
     place = { row: key, at }

@@ -1,6 +1,5 @@
 import { newSnapshot, replace, type Serial, snapshotAfter } from '../../../src/alarm/index.ts'
-import type { SetRequest, SetResult } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/rows/apply.ts'
+import { apply, type SetRequest, type SetResult } from '../../../src/stores/index.ts'
 import { assertCalendars } from './calendars.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'

@@ -1,6 +1,5 @@
 import { type DeliveryOutcome, settle, type Timer } from '../../../src/alarm/index.ts'
-import type { InFlightBatch, Settlement, SettleResult } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/rows/apply.ts'
+import { apply, type InFlightBatch, type Settlement, type SettleResult } from '../../../src/stores/index.ts'
 import { snapshotAt } from './snapshots.ts'
 import type { WriteBatch } from './write-batch.ts'
 

@@ -9,10 +9,10 @@ import {
   type Outcome,
   type Serial,
   type Timer,
+  type TimerUpdate,
 } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
-import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
-import type { ChangeWrites } from '../../../src/stores/postgres/rows/apply.ts'
+import { type ChangeWrites, type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
 import { lowerTo } from '../../../src/stores/sharded/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName, type TimerRow } from './tables.ts'
@@ -39,11 +39,11 @@ export class Writes implements ChangeWrites {
     this.#database.tables.timers.remove(id)
   }
 
-  moveTimer(timer: Timer): void {
+  moveTimer(timer: Timer, move: TimerUpdate): void {
     const row = this.#database.tables.timers.get(timer.id)
     if (row === undefined) return
     const version = row.timer.version + 1
-    this.#putTimer({ ...row, timer: { ...timer, version, edited: false, report: null } })
+    this.#putTimer({ ...row, timer: { ...timer, ...move, version, edited: false, report: null } })
   }
 
   addTimer(alarm: StoredAlarm, timer: NewTimer): void {

@@ -3,6 +3,7 @@ import { errorText } from '../../../error.ts'
 import {
   alarmOf,
   alarmSeqOf,
+  apply,
   type ClaimedTimer,
   type ClaimRequest,
   CorruptRow,
@@ -16,7 +17,6 @@ import {
 import type { ClaimResult, ClaimWork, NextWakes } from '../../sharded/index.ts'
 import { properties, type Session } from '../connection/index.ts'
 import {
-  apply,
   type Damaged,
   inSavepoint,
   quarantine,

@@ -1,4 +1,4 @@
-export { PostgresClaimStatements } from './claim-statements.ts'
+export { claimStatements } from './claim-statements.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
 export { LostLeases, type Outcomes, recoverInFlight, settleOneByOne, settleTogether } from './settle.ts'
 export { handlerName, transact } from './transactional-settle.ts'

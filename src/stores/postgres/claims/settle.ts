@@ -9,6 +9,8 @@ import {
 } from '../../../alarm/index.ts'
 import {
   alarmSeqOf,
+  apply,
+  applyRest,
   type InFlightBatch,
   type Lease,
   type Settlement,
@@ -16,16 +18,14 @@ import {
   type StoredAlarm,
   TIMER_COLUMNS,
   timerOf,
+  timerValues,
   type Values,
 } from '../../index.ts'
 import { columns, properties } from '../connection/index.ts'
 import {
-  apply,
-  applyRest,
   batchTimers,
   inFlightIn,
   inSavepoint,
-  positionValues,
   readSnapshots,
   type WriteBatch,
   withCalendars,
@@ -160,9 +160,9 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
     const { timer } = settlement
     const move = change?.update?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
-      const next = { ...timer, ...move }
-      batch.wake(next.shard, next.wakeAt)
-      moved.push([timer.id, timer.version, ...positionValues(next)])
+      const { wakeAt = timer.wakeAt } = move
+      batch.wake(timer.shard, wakeAt)
+      moved.push([timer.id, timer.version, ...timerValues(timer, move)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }
   const [gone, gone2] = await Promise.all([

@@ -1,7 +1,7 @@
 import { display, WakefulError } from '../../../error.ts'
 import { closest } from '../../../time/index.ts'
 import type { Timers } from '../../sharded/index.ts'
-import { boundOf, clientClass } from './waits.ts'
+import { boundOf, clientClass } from './session.ts'
 
 /** A database's address, and Wakeful's own parameters of its URL. */
 export interface Address {

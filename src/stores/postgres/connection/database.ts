@@ -3,8 +3,7 @@ import { WakefulError } from '../../../error.ts'
 import { realTimers, type Timers } from '../../sharded/index.ts'
 import { addressOf, hasPooler } from './address.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'
-import { Dialect, type Querying, Session } from './session.ts'
-import { boundOf, checkOut, clientClass, endAll, hangUp } from './waits.ts'
+import { boundOf, checkOut, clientClass, Dialect, endAll, hangUp, type Querying, Session } from './session.ts'
 
 /** How a database is reached. */
 export interface DatabaseOptions {

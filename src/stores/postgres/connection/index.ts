@@ -1,19 +1,4 @@
 export { Growth } from './analyze-on-growth.ts'
-export {
-  CONNECTIONS_PER_PROCESS,
-  commit,
-  Database,
-  type DatabaseOptions,
-  IDLE_IN_TRANSACTION_MS,
-} from './database.ts'
-export {
-  contention,
-  isBroken,
-  isContention,
-  isDuplicate,
-  isForeignTable,
-  isLockTimeout,
-  isStoreError,
-} from './errors.ts'
-export { type Bindable, columns, Dialect, properties, type Querying, Session } from './session.ts'
-export { boundOf, endAll, hangUp } from './waits.ts'
+export * from './database.ts'
+export * from './errors.ts'
+export * from './session.ts'

@@ -1,2 +1,2 @@
-export { PostgresLeaseStatements } from './lease-statements.ts'
-export { PostgresListening } from './listening.ts'
+export { leaseStatements } from './lease-statements.ts'
+export { listenStatements } from './listening.ts'

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { Values } from '../../index.ts'
 import type {
   HeartbeatRequest,
@@ -6,7 +5,6 @@ import type {
   ListenCallbacks,
   ListenConnection,
   ListenStatements,
-  Timers,
 } from '../../sharded/index.ts'
 import {
   boundOf,
@@ -21,70 +19,43 @@ import type { StoreContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** LISTEN, and the heartbeat. An answer that takes longer than `answerMsMax` means that the connection is half open. */
-export class PostgresListening implements ListenStatements {
-  readonly isBroken = isBroken
-  readonly #database: Database
-  readonly #context: StoreContext
-  readonly #answerMsMax: () => number
-
-  constructor(database: Database, context: StoreContext, answerMsMax: () => number) {
-    this.#database = database
-    this.#context = context
-    this.#answerMsMax = answerMsMax
-  }
-
-  get canListen(): boolean {
-    return !this.#database.isPooled
-  }
-
-  listenConnection(callbacks: ListenCallbacks): ListenConnection {
-    return new Connection(this.#database, this.#context, this.#answerMsMax(), callbacks)
-  }
-
-  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
-    return heartbeat(this.#database.session, request, this.#context.moment())
+export function listenStatements(
+  database: Database,
+  context: StoreContext,
+  answerMsMax: () => number,
+): ListenStatements {
+  return {
+    isBroken,
+    canListen: !database.isPooled,
+    listenConnection: (callbacks) => listenConnection(database, context, answerMsMax(), callbacks),
+    heartbeat: (request) => heartbeat(database.session, request, context.moment()),
   }
 }
 
-class Connection implements ListenConnection {
-  readonly #timers: Timers
-  readonly #context: StoreContext
-  readonly #client: pg.Client
-  readonly #session: Session
-
-  constructor(
-    database: Database,
-    context: StoreContext,
-    answerMsMax: number,
-    { onNotice, onLost }: ListenCallbacks,
-  ) {
-    this.#timers = database.timers
-    this.#context = context
-    this.#client = database.dedicated()
-    this.#client.on('error', onLost)
-    this.#client.on('end', onLost)
-    this.#client.on('notification', ({ payload }) => onNotice(payload ?? ''))
-    const bound = boundOf(database.timers, this.#client, answerMsMax)
-    this.#session = new Session(this.#client as Querying, database.dialect, true, bound)
-  }
-
-  async listen(): Promise<void> {
-    await this.#client.connect()
-    await this.#session.plain(`LISTEN "${this.#context.channel}"`)
-  }
-
-  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
-    return heartbeat(this.#session, request, this.#context.moment())
-  }
-
-  close(): Promise<void> {
-    const goodbye = this.#client.end().catch(() => {})
-    return endAll(this.#timers, goodbye, () => [this.#client])
-  }
-
-  drop(): void {
-    this.#client.end().catch(() => {})
-    hangUp(this.#client)
+function listenConnection(
+  database: Database,
+  context: StoreContext,
+  answerMsMax: number,
+  { onNotice, onLost }: ListenCallbacks,
+): ListenConnection {
+  const client = database.dedicated()
+  client.on('error', onLost)
+  client.on('end', onLost)
+  client.on('notification', ({ payload }) => onNotice(payload ?? ''))
+  const bound = boundOf(database.timers, client, answerMsMax)
+  const session = new Session(client as Querying, database.dialect, true, bound)
+  const goodbye = () => client.end().catch(() => {})
+  return {
+    async listen() {
+      await client.connect()
+      await session.plain(`LISTEN "${context.channel}"`)
+    },
+    heartbeat: (request) => heartbeat(session, request, context.moment()),
+    close: () => endAll(database.timers, goodbye(), () => [client]),
+    drop() {
+      void goodbye()
+      hangUp(client)
+    },
   }
 }
 

@@ -1,29 +1,30 @@
-import { LAST_SERIAL, type Scope, type Serial } from '../../../alarm/index.ts'
+import type { Scope, Serial } from '../../../alarm/index.ts'
 import {
   type AlarmSummary,
   bytesOf,
-  isEarliestTimer,
+  FIRST_WAKE,
+  isListedAt,
   type ListPosition,
   type ListQuery,
+  type ListRow,
   matches,
   mergeStreams,
+  NEWEST,
   needsSummary,
   PAGE_BYTES_MAX,
   type Page,
   PageLimit,
+  ROWS_READ_MAX,
+  STRIDE_MIN,
   type StoredSnapshot,
   type StreamName,
   streamsOf,
   summaryMatches,
+  upcomingRow,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { readSnapshots, type Snapshots } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-
-/** Rows per round trip. */
-const STRIDE_MIN = 64
-/** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
-const ROWS_READ_MAX = 20_000
 
 /** Live alarms by their next wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
@@ -32,62 +33,58 @@ export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE ten
 /**
  * Reads a page of alarms that match the query, in a session with one snapshot. Rows that cannot be read are left out.
  */
-export function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
-  return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
-}
-
-async function listNewest(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
-  const stream = streamOf(scope, query)
+export async function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
+  const isDue = query.order === 'due'
+  const source = isDue ? byNextWake(session, scope) : newestFirst(session, scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
-  let below = query.after?.row ?? LAST_SERIAL
+  let position = query.after ?? (isDue ? FIRST_WAKE : NEWEST)
   for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
-    const seqs = await stream(session, below, stride)
-    const briefs = await readBriefs(session, seqs, query)
-    const isOld = (seq: Serial) => briefs.has(seq) && briefs.get(seq)!.createdAt < (query.since ?? -Infinity)
-    const old = seqs.findIndex(isOld)
-    for await (const found of readWhole(session, old < 0 ? seqs : seqs.slice(0, old), briefs, query))
-      for (const snapshot of found.values()) {
-        if (!matches(snapshot, query)) continue
-        if (!page.add(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
-        items.push(snapshot)
-      }
-    if (old >= 0 || seqs.length < stride) return { items, next: null }
-    below = seqs.at(-1)!
-  }
-  return { items, next: { row: below } }
-}
-
-async function listDue(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
-  const { tenant, owner } = scope
-  const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const page = new PageLimit(query.limit)
-  const items: StoredSnapshot[] = []
-  let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
-  for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
-    const rows = await session.rows(UPCOMING, tenant, owner, place.at ?? 0, place.row, stride)
-    const seqs = [...new Set(rows.map(([seq]) => seq as Serial))]
+    const rows = await source(position, stride)
+    const seqs = [...new Set(rows.map(({ alarm }) => alarm))]
     const briefs = await readBriefs(session, seqs, query)
     const whole = readWhole(session, seqs, briefs, query)
     const found = new Map<Serial, StoredSnapshot>()
-    for (const [seq, wakeAt, id] of rows as [Serial, number, Serial][]) {
-      const mayBe = briefs.has(seq) && summaryMatches(briefs.get(seq)!, query)
-      while (mayBe && !found.has(seq)) {
+    for (const row of rows) {
+      const brief = briefs.get(row.alarm)
+      if (!isDue && brief !== undefined && brief.createdAt < (query.since ?? -Infinity))
+        return { items, next: null }
+      const mayMatch = brief !== undefined && summaryMatches(brief, query)
+      while (mayMatch && !found.has(row.alarm)) {
         const { value, done } = await whole.next()
         if (done) break
-        for (const [read, snapshot] of value) found.set(read, snapshot)
+        for (const [seq, snapshot] of value) found.set(seq, snapshot)
       }
-      const snapshot = found.get(seq)
-      if (snapshot !== undefined && isEarliestTimer(snapshot, id) && matches(snapshot, query)) {
-        if (!page.add(bytesOf(snapshot))) return { items, next: place }
+      const snapshot = found.get(row.alarm)
+      if (snapshot !== undefined && matches(snapshot, query) && isListedAt(snapshot, row)) {
+        if (!page.add(bytesOf(snapshot))) return { items, next: position }
         items.push(snapshot)
       }
-      place = { row: id, at: wakeAt }
+      position = row.position
     }
     if (rows.length < stride) return { items, next: null }
   }
-  return { items, next: place }
+  return { items, next: position }
+}
+
+/** The next rows after a position. */
+type Source = (after: ListPosition, limit: number) => Promise<readonly ListRow[]>
+
+function byNextWake(session: Session, { tenant, owner }: Scope): Source {
+  return async (after, limit) =>
+    (await session.rows(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit)).map(upcomingRow)
+}
+
+/** The narrowest streams for a query; their alarms are then checked against the whole query. */
+function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuery): Source {
+  const streams = streamsOf(query)
+  return async ({ row: below }, limit) => {
+    const found = streams.map(({ name, values }) =>
+      session.rows(STREAM_QUERIES[name], tenant, owner, ...values, below, limit),
+    )
+    return mergeStreams(await Promise.all(found), limit)
+  }
 }
 
 /** What is read of an alarm before the whole: the fields of filters, and its size. */
@@ -135,9 +132,6 @@ function inOrder(seqs: readonly Serial[], { found }: Snapshots): Map<Serial, Sto
   return new Map(seqs.filter((seq) => found.has(seq)).map((seq) => [seq, found.get(seq)!]))
 }
 
-/** A source of alarms, newest first: the next rows below a row number. */
-type Stream = (session: Session, below: Serial, limit: number) => Promise<readonly Serial[]>
-
 /**
  * The statement of each stream; queries.test.ts checks its plan. Values come after tenant and owner, then the row
  * number and the limit. The last value is compared together with the row number: with a plain equality, the planner
@@ -175,18 +169,4 @@ function newestBy(column: string, indexed: string): string {
   return `SELECT seq FROM wakeful.alarms WHERE ${indexed} AND tenant = $1 AND owner = $2
     AND (${column}, seq) < ($3, $4::bigint) AND (${column}, seq) > ($3, 0)
     ORDER BY ${column} DESC, seq DESC LIMIT $5::bigint`
-}
-
-/** The narrowest streams for a query; their alarms are then checked against the whole query. */
-function streamOf(scope: Scope, query: ListQuery): Stream {
-  const streams = streamsOf(query)
-  return async (session, below, limit) => {
-    const found = await Promise.all(
-      streams.map(async ({ name, values }) => {
-        const asked = [scope.tenant, scope.owner, ...values, below, limit]
-        return (await session.rows(STREAM_QUERIES[name], ...asked)).map(([seq]) => seq as Serial)
-      }),
-    )
-    return mergeStreams(found, limit)
-  }
 }

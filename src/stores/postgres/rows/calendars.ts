@@ -1,7 +1,7 @@
 import { type Alarm, type Context, calendarNames } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
-import { CorruptRow, type NewCalendar, type Values } from '../../index.ts'
+import type { HolidayCalendar } from '../../../time/index.ts'
+import { calendarOf, hasSameDays, type NewCalendar, type Values } from '../../index.ts'
 import { type Dialect, properties, type Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -52,7 +52,11 @@ export class CalendarCache {
     }
     if (missing.length === 0) return current
     const rows = await session.rows(sql.calendarsNamed, ...properties(missing, 'tenant', 'name'))
-    return [...current, ...rows.map(storedOf)]
+    const read = rows.map(([tenant, ...row]) => {
+      const calendar = calendarOf(row)
+      return { tenant: tenant as string, name: calendar.name, calendar }
+    })
+    return [...current, ...read]
   }
 
   #keep(current: readonly Stored[]): void {
@@ -67,13 +71,6 @@ export class CalendarCache {
 
 function keyOf({ tenant, name }: Named): string {
   return `${name} ${tenant}`
-}
-
-function storedOf(row: Values): Stored {
-  const [tenant, name, version, dates, weekend] = row as [string, string, number, string, string]
-  const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
-  if (isHolidayCalendar(calendar)) return { tenant, name, calendar }
-  throw new CorruptRow(`its calendar ${name} is none: put it again`)
 }
 
 const caches = new WeakMap<Dialect, CalendarCache>()
@@ -133,15 +130,10 @@ export async function putCalendar(
   await session.plain(sql.lockCalendars)
   const named = [{ tenant, name: calendar.name }]
   const [before] = await calendarCacheOf(session).named(session, named)
-  const [dates, weekend] = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
-  if (
-    before !== undefined &&
-    JSON.stringify(before.dates) === dates &&
-    JSON.stringify(before.weekend) === weekend
-  )
-    return before
+  if (before !== undefined && hasSameDays(before, calendar)) return before
   const version = Number((await session.row(sql.nextCalendarVersion))![0])
-  await session.run(sql.putCalendar, tenant, calendar.name, dates, weekend, version, context.now)
+  const days = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
+  await session.run(sql.putCalendar, tenant, calendar.name, ...days, version, context.now)
   return { ...calendar, version }
 }
 

@@ -1,16 +1,5 @@
-export { apply, applyRest } from './apply.ts'
-export { assertCalendars, calendarCacheOf, putCalendar, removeCalendar, withCalendars } from './calendars.ts'
-export { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
-export { type Damaged, inSavepoint, quarantine } from './quarantine.ts'
-export { readShards, ShardMap } from './shard-map.ts'
-export {
-  batchTimers,
-  inFlightIn,
-  lockSnapshots,
-  readSnapshots,
-  type Snapshots,
-  seqNamed,
-  seqsNamed,
-  snapshotIn,
-} from './snapshots.ts'
-export { inWriteBatch, positionValues, type StoreContext, type Write, WriteBatch } from './write-batch.ts'
+export * from './calendars.ts'
+export * from './quarantine.ts'
+export * from './shard-map.ts'
+export * from './snapshots.ts'
+export * from './write-batch.ts'

@@ -3,7 +3,8 @@ import { testDatabase } from '../../../../test/postgres/database.ts'
 import { ALARM_COLUMNS } from '../../index.ts'
 import { Dialect, type Querying, Session } from '../connection/index.ts'
 import { migratePostgres } from '../index.ts'
-import { insertAlarms, newAlarmLists } from './new-alarms.ts'
+import { insertAlarms } from '../sql/index.ts'
+import { newAlarmLists } from './write-batch.ts'
 
 const { url, client } = testDatabase()
 

@@ -18,7 +18,7 @@ it('notifies of accepted wakes also where later work of the batch was rolled bac
   const sent: string[] = []
   const session = { send: (text: string) => void sent.push(text) } as unknown as Session
   const batch = new WriteBatch(session, context)
-  batch.moveTimer({ id: 1, shard: 7, wakeAt: 500 } as Timer)
+  batch.moveTimer({ id: 1, shard: 7, wakeAt: 500 } as Timer, { id: 1 })
   await batch.flush()
   batch.accept()
   batch.removeTimer(2)

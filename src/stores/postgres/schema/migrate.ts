@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorText, WakefulError } from '../../../error.ts'
-import { assertNotTooOld, type Migrated, type Migration } from '../../index.ts'
+import { assertNotTooOld, type Migrated, type Migration, migratedBy } from '../../index.ts'
 import { Database, type Dialect, isForeignTable, type Session } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
@@ -30,7 +30,7 @@ export async function migrate(
     const before = await schemaVersion(database.session)
     assertNotTooOld(placeOf(database), before, migrations)
     await refuseNewer(database, migrations)
-    if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+    if (before >= migrations.at(-1)!.number) return migratedBy([], before)
     return await database.transaction((session) => run(session, database.schema, now, shards, migrations))
   } catch (thrown) {
     throw foreignTables(thrown, database)
@@ -73,7 +73,7 @@ async function run(
     await fix(session, shards)
     await seedStatistics(session)
   }
-  return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
+  return migratedBy(missing, from)
 }
 
 /** Checked first: CREATE SCHEMA IF NOT EXISTS needs a right that Wakeful's role may not have. */

@@ -1,2 +1,3 @@
 export * from './columns.ts'
+export * from './new-alarms.ts'
 export * from './queries.ts'

@@ -3,6 +3,7 @@ import {
   documentOf,
   eventOf,
   type PortableLine,
+  pagesOf,
   portableAlarm,
   portableDamage,
   portableDocument,
@@ -26,7 +27,6 @@ export const EXPORT_QUERIES = {
   formerKeys: 'SELECT alarm, idempotency_key FROM wakeful.idempotency_keys WHERE alarm = ANY($1::bigint[])',
 } as const
 
-const PAGE = 500
 /** One snapshot for all of it. The reader of the lines may take its time. */
 const BEGIN = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY',
@@ -61,11 +61,10 @@ async function* lines(session: Session): AsyncGenerator<PortableLine> {
     yield { calendar: { tenant, name, dates: JSON.parse(dates), weekend: JSON.parse(weekend) } }
   }
   for (const row of await session.rows(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
-  for await (const rows of pages(session, EXPORT_QUERIES.alarms)) yield* await alarmLines(session, rows)
-  for await (const rows of pages(session, eventsOfAll))
-    for (const row of rows) yield portableEvent(eventOf(row))
-  for await (const rows of pages(session, INBOX_QUERIES.all))
-    for (const row of rows) yield { wake: wakeOf(row) }
+  const pages = (query: string) => pagesOf((after, limit) => session.rows(query, after, limit))
+  for await (const rows of pages(EXPORT_QUERIES.alarms)) yield* await alarmLines(session, rows)
+  for await (const rows of pages(eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 
 /** The alarms of a page, each as its line or as its error. */
@@ -84,14 +83,4 @@ async function alarmLines(session: Session, rows: readonly Values[]): Promise<Po
       (keysOf.get(seq) ?? []).map(([, key]) => key),
     )
   })
-}
-
-/** Pages of a table; the first column says where the next one continues. */
-async function* pages(session: Session, query: string): AsyncGenerator<Values[]> {
-  for (let after: Serial = 0; ; ) {
-    const rows = await session.rows(query, after, PAGE)
-    yield rows
-    if (rows.length < PAGE) return
-    after = rows.at(-1)![0] as Serial
-  }
 }

@@ -1,9 +1,10 @@
-import { type Alarm, type Context, calendarNames, type Serial } from '../../../alarm/index.ts'
+import { type Alarm, bySerial, type Context, calendarNames, type Serial } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import {
   alarmValues,
   hasEnded,
   isZoned,
+  kindOf,
   nameConflict,
   occurrenceIn,
   type PortableAlarm,
@@ -70,7 +71,7 @@ async function importRows(
   await batch.session.rows(IMPORT_QUERIES.lock)
   let written = 0
   for (let from = 0; from < lines.length; ) {
-    const kind = kindOf(lines[from]!)
+    const kind = kindOf(lines[from]!)!
     const end = lines.findIndex((line, index) => index > from && kindOf(line) !== kind)
     const group = lines.slice(from, end === -1 ? lines.length : end)
     // `never`: TypeScript does not see that all lines of the group are of this kind.
@@ -89,10 +90,6 @@ const IMPORTS = {
   event: importEvents,
   wake: importWakes,
 } as const
-
-function kindOf(line: PortableRow): keyof typeof IMPORTS {
-  return (Object.keys(IMPORTS) as (keyof typeof IMPORTS)[]).find((kind) => kind in line)!
-}
 
 /** Writes documents as they were exported; an existing one of the same name stays. */
 async function importDocuments({ session }: WriteBatch, lines: readonly PortableDocument[]): Promise<number> {
@@ -134,10 +131,7 @@ async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[])
   if (unknown.length === 0) return 0
   await refuseConflicts(session, unknown)
   const lines = await resolveKeys(batch, unknown)
-  await refuseUnknownCalendars(
-    session,
-    lines.map(({ alarm }) => alarm),
-  )
+  await refuseUnknownCalendars(session, lines)
   reviewLater(session, lines)
   const values = lines.map(({ alarm }) => alarmValues(alarm))
   const rows = await session.rows(sql.importAlarms, ...columns(values))
@@ -219,13 +213,14 @@ async function refuseKnown(
  * it, here or in the export. Two that are still to fire are refused.
  */
 async function resolveKeys(batch: WriteBatch, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
-  const holders = await holdersOf(batch, lines)
+  const { session } = batch
+  const names = lines.map(({ alarm: { tenant, owner, key } }) => ({ tenant, owner, name: key }))
+  const holders = await seqsNamed(session, sql.seqsOfKeys, names)
   if (holders.size === 0) return [...lines]
-  const seqs = [...holders.values()].sort((a, b) => Number(a) - Number(b))
-  const snapshots = await lockSnapshots(batch.session, seqs, batch.moment)
+  const snapshots = await lockSnapshots(session, [...holders.values()].sort(bySerial), batch.moment)
   const released: Serial[] = []
-  const resolved = lines.map((line) => {
-    const seq = holders.get(line)
+  const resolved = lines.map((line, place) => {
+    const seq = holders.get(place)
     const holder = seq === undefined ? undefined : snapshotIn(snapshots, seq)
     if (holder === undefined) return line
     if (hasEnded(line)) return withoutKey(line)
@@ -233,31 +228,19 @@ async function resolveKeys(batch: WriteBatch, lines: readonly PortableAlarm[]): 
     released.push(holder.alarm.seq)
     return line
   })
-  if (released.length > 0) batch.session.send(IMPORT_QUERIES.releaseKeys, released)
+  if (released.length > 0) session.send(IMPORT_QUERIES.releaseKeys, released)
   return resolved
 }
 
-/** The rows of the alarms that have these keys here. */
-async function holdersOf(
-  { session }: WriteBatch,
-  lines: readonly PortableAlarm[],
-): Promise<Map<PortableAlarm, Serial>> {
-  const keyed = lines.filter(({ alarm }) => alarm.key !== null)
-  const names = keyed.map(({ alarm: { tenant, owner, key } }) => ({ tenant, owner, name: key }))
-  const seqs = await seqsNamed(session, sql.seqsOfKeys, names)
-  return new Map([...seqs].map(([place, seq]) => [keyed[place]!, seq]))
-}
-
-async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
-  const named = alarms.flatMap((alarm) => calendarNames(alarm).map((name) => ({ alarm, name })))
-  if (named.length === 0) return
-  const found = await calendarCacheOf(session).named(
-    session,
-    named.map(({ alarm, name }) => ({ tenant: alarm.tenant, name })),
+async function refuseUnknownCalendars(session: Session, lines: readonly PortableAlarm[]): Promise<void> {
+  const named = lines.flatMap(({ alarm: { id, tenant, ...alarm } }) =>
+    calendarNames(alarm).map((name) => ({ tenant, name, alarm: id })),
   )
+  if (named.length === 0) return
+  const found = await calendarCacheOf(session).named(session, named)
   const missing = named[found.indexOf(undefined)]
-  if (missing !== undefined)
-    throw new WakefulError('import.calendar_missing', { alarm: missing.alarm.id, name: missing.name })
+  if (missing === undefined) return
+  throw new WakefulError('import.calendar_missing', { alarm: missing.alarm, name: missing.name })
 }
 
 /** The next review resolves these alarms again: the other store may have had other calendars and other zone data. */
@@ -269,10 +252,14 @@ function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
 }
 
 async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]): Promise<number> {
-  const events = await withAlarms(
-    batch.session,
-    lines.map(({ event }) => event),
-  )
+  const names = lines.map(({ event: { tenant, owner, alarmId } }) => ({ tenant, owner, name: alarmId }))
+  const seqOf = await seqsNamed(batch.session, sql.seqsOfIds, names)
+  const events = lines.map(({ event }, place): EventWithAlarm => {
+    const alarm = seqOf.get(place)
+    if (event.alarmId !== null && alarm === undefined)
+      throw new WakefulError('import.alarm_missing', { event: event.id, alarm: event.alarmId })
+    return { event, alarm: alarm ?? null }
+  })
   const known = await knownEvents(batch.session, events)
   let written = 0
   for (const { event, alarm } of events) {
@@ -280,8 +267,8 @@ async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]):
     if (known.has(name)) continue
     known.add(name)
     const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
-    const names = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
-    batch.addEventRow([...names, at, data])
+    const about = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
+    batch.addEventRow([...about, at, data])
     written += 1
   }
   return written
@@ -291,20 +278,6 @@ async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]):
 interface EventWithAlarm {
   readonly event: PortableEvent['event']
   readonly alarm: Serial | null
-}
-
-async function withAlarms(
-  session: Session,
-  events: readonly PortableEvent['event'][],
-): Promise<EventWithAlarm[]> {
-  const names = events.map(({ tenant, owner, alarmId }) => ({ tenant, owner, name: alarmId }))
-  const seqOf = await seqsNamed(session, sql.seqsOfIds, names)
-  return events.map((event, place) => {
-    const alarm = seqOf.get(place)
-    if (event.alarmId !== null && alarm === undefined)
-      throw new WakefulError('import.alarm_missing', { event: event.id, alarm: event.alarmId })
-    return { event, alarm: alarm ?? null }
-  })
 }
 
 async function knownEvents(session: Session, events: readonly EventWithAlarm[]): Promise<Set<string>> {

@@ -6,11 +6,11 @@ import {
   type Serial,
   snapshotAfter,
 } from '../../../alarm/index.ts'
-import type { Decide, EditResult, Selector, StoredSnapshot } from '../../index.ts'
-import type { Database, Session } from '../connection/index.ts'
-import { apply, lockSnapshots, seqsNamed, snapshotIn, type Write, type WriteBatch } from '../rows/index.ts'
+import { apply, type Decide, type EditResult, type Selector, type StoredSnapshot } from '../../index.ts'
+import type { Session } from '../connection/index.ts'
+import { lockSnapshots, seqsNamed, snapshotIn, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { type Ending, GroupCommit, writeWaiting } from './group-commit.ts'
+import type { Ending } from './group-commit.ts'
 
 /** A caller's edit. */
 export interface EditJob<A = unknown> {
@@ -20,39 +20,15 @@ export interface EditJob<A = unknown> {
   readonly context: Context
 }
 
-/** Users' edits, committed in groups: they can wait for a user's transaction. */
-export class Edits {
-  readonly #lane: GroupCommit<EditJob, EditResult<unknown>>
-
-  constructor({ timers }: Database, write: Write) {
-    this.#lane = new GroupCommit(timers, (jobs, isAlone) =>
-      writeWaiting(write, isAlone, (batch) => editAll(batch, jobs)),
-    )
-  }
-
-  edit(job: EditJob): Promise<EditResult<unknown>> {
-    return this.#lane.submit(job)
-  }
-
-  /** The same in a user's transaction. */
-  async editIn(batch: WriteBatch, job: EditJob): Promise<EditResult<unknown>> {
-    const [ending] = await editAll(batch, [job])
-    if ('refusal' in ending!) throw ending.refusal
-    return ending!.answer
-  }
-
-  /** Waits for what is under way. */
-  settled(): Promise<void> {
-    return this.#lane.settled()
-  }
-}
-
 /**
  * Reads, decides and writes the selected alarms; those that do not exist and those of other owners are left out
  * alike. Edits of several callers share a transaction: if one is refused, nothing of it is written, and the others
  * are not affected.
  */
-async function editAll(batch: WriteBatch, jobs: readonly EditJob[]): Promise<Ending<EditResult<unknown>>[]> {
+export async function editAll(
+  batch: WriteBatch,
+  jobs: readonly EditJob[],
+): Promise<Ending<EditResult<unknown>>[]> {
   const selections = await select(batch.session, jobs)
   const endings: Ending<EditResult<unknown>>[] = []
   let left = jobs.map((job, index) => ({ job, index, ...selections[index]! }))

@@ -1,7 +1,11 @@
+import { newSnapshot } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import type { Timers } from '../../sharded/index.ts'
-import { isLockTimeout, isStoreError } from '../connection/index.ts'
-import type { Write, WriteBatch } from '../rows/index.ts'
+import type { SetRequest, SetResult } from '../../index.ts'
+import { type NextWakeCache, type Timers, wait } from '../../sharded/index.ts'
+import { type Database, isBroken, isDuplicate, isLockTimeout, isStoreError } from '../connection/index.ts'
+import { assertCalendars, type ShardMap, type Write, type WriteBatch } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
+import { type SetJob, setAll } from './sets.ts'
 
 /** Calls that wait for the same commit. */
 interface Waiting<J, A> {
@@ -130,4 +134,111 @@ export async function writeWaiting<T>(
     if (!isAlone || !isLockTimeout(thrown)) throw thrown
     throw new WakefulError('store.locked', {}, { cause: thrown })
   }
+}
+
+/** New alarms cannot conflict: while the server writes some, others are prepared or answered. */
+const GROUPS_MAX = 2
+const ATTEMPTS_MAX = 3
+const TRY_AGAIN_MS = 100
+
+/** Whether a request can match an alarm that exists already. */
+export function isKeyed({ alarm }: SetRequest): boolean {
+  return alarm.key !== null || alarm.idempotencyKey !== null
+}
+
+/**
+ * Users' sets, committed in groups. Those that cannot match another alarm share one lane and wait for no lock. Those
+ * by key can wait for a user's transaction, and have their own.
+ */
+export class Sets {
+  readonly #database: Database
+  readonly #shards: ShardMap
+  readonly #nextWakes: NextWakeCache
+  readonly #write: Write
+  readonly #new: GroupCommit<SetJob, SetResult[]>
+  readonly #keyed: GroupCommit<SetJob, SetResult[]>
+
+  constructor(database: Database, shards: ShardMap, nextWakes: NextWakeCache, write: Write) {
+    this.#database = database
+    this.#shards = shards
+    this.#nextWakes = nextWakes
+    this.#write = write
+    this.#new = new GroupCommit(database.timers, (jobs) => this.#setNew(jobs), GROUPS_MAX)
+    this.#keyed = new GroupCommit(database.timers, (jobs, isAlone) => this.#setKeyed(jobs, isAlone))
+  }
+
+  async set(job: SetJob): Promise<SetResult[]> {
+    if (job.requests.length === 0) return []
+    await this.#shards.ensure(job.requests.map(({ alarm }) => alarm.target.pool))
+    return job.requests.some(isKeyed) ? this.#keyed.submit(job) : this.#new.submit(job)
+  }
+
+  /** Waits for what is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#new.settled(), this.#keyed.settled()])
+  }
+
+  /**
+   * One statement, however many alarms. If the answer to a commit is lost, the ids, which the callers made, show
+   * whether it happened: all of a group exist, or none.
+   */
+  async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetResult[]>[]> {
+    const requests = jobs.flatMap((job) => job.requests)
+    let unanswered: unknown = null
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#write(async (batch) => {
+          const recurring = requests.flatMap(({ alarm }) => (alarm.rule.kind === 'once' ? [] : alarm))
+          if (recurring.length > 0) await assertCalendars(batch.session, recurring)
+          // Not flushed here: together with the tallies it is one statement, and that is the whole transaction.
+          for (const { alarm, timer } of requests) batch.insertAlarm(alarm, timer)
+        })
+        return divided(jobs, requests.map(created))
+      } catch (thrown) {
+        if (isBroken(thrown)) unanswered = thrown
+        else if (unanswered === null || !isDuplicate(thrown)) throw thrown
+        await wait(this.#database.timers, attempt * TRY_AGAIN_MS)
+        if (await this.#areThere(requests)) return divided(jobs, requests.map(created))
+        // Not "already exists", which would blame a row: whether it was committed is unknown.
+        if (attempt >= ATTEMPTS_MAX) throw unanswered
+      }
+    }
+  }
+
+  async #areThere(requests: readonly SetRequest[]): Promise<boolean> {
+    const ids = requests.map(({ alarm }) => alarm.id)
+    try {
+      return (await this.#database.session.rows(sql.knownIds, ids)).length === new Set(ids).size
+    } catch {
+      return false
+    } finally {
+      // Their wakes were not noted, and scans may have passed their positions.
+      for (const { timer } of requests) if (timer.wakeAt !== null) this.#nextWakes.lower(null, timer.wakeAt)
+    }
+  }
+
+  async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetResult[]>[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return divided(jobs, await writeWaiting(this.#write, isAlone, (batch) => setAll(batch, jobs)))
+      } catch (thrown) {
+        // Another call has just set the same key: the next attempt finds it.
+        if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw thrown
+      }
+    }
+  }
+}
+
+/** The result of a set that created an alarm. */
+function created({ alarm, timer }: SetRequest): SetResult {
+  return { outcome: 'created', snapshot: newSnapshot(alarm, timer) }
+}
+
+/** Each caller's part of the answers. */
+function divided(jobs: readonly SetJob[], answers: readonly SetResult[]): Ending<SetResult[]>[] {
+  let from = 0
+  return jobs.map(({ requests }) => {
+    from += requests.length
+    return { answer: answers.slice(from - requests.length, from) }
+  })
 }

@@ -1,4 +1,5 @@
-export { Edits } from './edits.ts'
+export { type EditJob, editAll } from './edits.ts'
+export { GroupCommit, isKeyed, Sets, writeWaiting } from './group-commit.ts'
 export { reviewSelected } from './reviews.ts'
-export { isKeyed, Sets } from './sets.ts'
+export { setAll } from './sets.ts'
 export { UserTransactions } from './user-transactions.ts'

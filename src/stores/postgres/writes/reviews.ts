@@ -1,7 +1,7 @@
 import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../../alarm/index.ts'
-import type { ReviewFilter, ReviewResult } from '../../index.ts'
+import { apply, type ReviewFilter, type ReviewResult } from '../../index.ts'
 import { isStoreError } from '../connection/index.ts'
-import { apply, lockSnapshots, type WriteBatch } from '../rows/index.ts'
+import { lockSnapshots, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Reviews live alarms, a bounded number at a time. */

@@ -3,7 +3,7 @@ import type { SetRequest } from '../../index.ts'
 import { NextWakeCache, realTimers } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import type { ShardMap } from '../rows/index.ts'
-import { Sets } from './sets.ts'
+import { Sets } from './group-commit.ts'
 
 const BROKEN = Object.assign(new Error('the connection is gone'), { code: 'ECONNRESET' })
 const DUPLICATE = Object.assign(new Error('its id is there already'), { code: '23505' })

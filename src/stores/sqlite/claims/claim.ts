@@ -3,6 +3,7 @@ import { errorText } from '../../../error.ts'
 import {
   ALARM_COLUMNS,
   alarmOf,
+  apply,
   type Claimed,
   type ClaimedTimer,
   type ClaimRequest,
@@ -16,13 +17,13 @@ import {
   type Values,
 } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
-import { apply, isolated, quarantine, timersOf, type WriteContext, withCalendars } from '../rows/index.ts'
+import { isolated, quarantine, type RowWrites, timersOf, withCalendars } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { advance, fairDue, fairWakeAt } from './fair-scan.ts'
 import { ownsShard } from './settle.ts'
 
 /** Claims what is due in these shards, and records it as in flight in the same transaction. */
-export function claim(write: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
+export function claim(write: RowWrites, leases: readonly Lease[], request: ClaimRequest): Claimed {
   const lost = leases.filter((lease) => !ownsShard(write.session, lease))
   const claimed: ClaimedTimer[] = []
   let more = false
@@ -60,7 +61,7 @@ const ROWS_PER_CLAIM_MAX = 1_000
  * must not count as one: otherwise a backlog of events would commit after every hundred of them.
  */
 function gather(
-  write: WriteContext,
+  write: RowWrites,
   lease: Lease,
   request: ClaimRequest,
   slots: number,
@@ -165,7 +166,7 @@ interface TriageResult {
 }
 
 /** Decides each row. What cannot be decided or written is quarantined, so that the rest continue. */
-function triageAll(write: WriteContext, rows: readonly Values[], request: ClaimRequest): TriageResult {
+function triageAll(write: RowWrites, rows: readonly Values[], request: ClaimRequest): TriageResult {
   const ready: Ready[] = []
   let decidedCount = 0
   let hasPassed = false
@@ -176,7 +177,11 @@ function triageAll(write: WriteContext, rows: readonly Values[], request: ClaimR
     if (decided === null) continue
     const { alarm, timers, decision } = decided
     const { change } = decision
-    if (change && isolated(write, row, (inner) => apply(inner, alarm, timers, change)) === null) continue
+    if (
+      change &&
+      isolated(write, row, (inner) => apply(inner, alarm, timers, change, inner.context)) === null
+    )
+      continue
     if (decision.kind === 'fire') ready.push({ alarm, timer: decision.timer })
     hasPassed ||= decision.kind === 'pass'
   }
@@ -190,7 +195,7 @@ interface Decided {
 }
 
 /** Reads and decides a row; quarantines it if that fails. */
-function decide(write: WriteContext, row: Values, request: ClaimRequest): Decided | null {
+function decide(write: RowWrites, row: Values, request: ClaimRequest): Decided | null {
   try {
     if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is missing')
     const alarm = withCalendars(write.session, alarmOf(row, ALARM_AT))
@@ -216,7 +221,7 @@ function openCount(session: Session, { tenant, owner, seq, generation }: StoredA
 }
 
 function recordInFlight(
-  write: WriteContext,
+  write: RowWrites,
   lease: Lease,
   ready: readonly Ready[],
   request: ClaimRequest,

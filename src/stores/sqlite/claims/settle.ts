@@ -1,6 +1,7 @@
 import { type DeliveryOutcome, settle, type Timer } from '../../../alarm/index.ts'
 import {
   alarmSeqOf,
+  apply,
   type InFlightBatch,
   type Lease,
   type Settlement,
@@ -12,14 +13,12 @@ import {
 import type { Session } from '../connection/index.ts'
 import {
   alarmAt,
-  apply,
   applyClaimed,
   batchTimers,
   type InFlightBatchRow,
   isolated,
-  retarget,
+  type RowWrites,
   timersOf,
-  type WriteContext,
   withCalendars,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -33,7 +32,7 @@ export function ownsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'
 
 /** Writes outcomes. Those of a lost lease are rejected (promise: fenced); those of a timer that has changed are skipped. */
 export function settleAll(
-  write: WriteContext,
+  write: RowWrites,
   settlements: readonly Settlement[],
   acknowledged: readonly InFlightBatch[],
 ): SettleResult {
@@ -46,7 +45,7 @@ export function settleAll(
 }
 
 /** Settles one timer, and quarantines it if that fails. Returns whether it was still as it was claimed. */
-function settleIsolated(write: WriteContext, settlement: Settlement): boolean {
+function settleIsolated(write: RowWrites, settlement: Settlement): boolean {
   const { session } = write
   if (!session.savepoints) return session.undoable(() => settleOne(write, settlement))
   const row = session.value(sql.timerById, settlement.timer.id)
@@ -54,7 +53,7 @@ function settleIsolated(write: WriteContext, settlement: Settlement): boolean {
 }
 
 /** Returns whether the timer was still as it was claimed. */
-function settleOne(write: WriteContext, { alarm: claimed, timer, delivery }: Settlement): boolean {
+function settleOne(write: RowWrites, { alarm: claimed, timer, delivery }: Settlement): boolean {
   // Its calendars may have been edited during the delivery.
   const alarm = withCalendars(write.session, claimed)
   const change = settle({ alarm, timer, others: null }, delivery, write.context)
@@ -63,7 +62,7 @@ function settleOne(write: WriteContext, { alarm: claimed, timer, delivery }: Set
 }
 
 /** The slow way, for when something changed during the delivery or the decision needs the alarm's other timers. */
-function settleWithAllTimers(write: WriteContext, claimed: Timer, delivery: DeliveryOutcome): boolean {
+function settleWithAllTimers(write: RowWrites, claimed: Timer, delivery: DeliveryOutcome): boolean {
   const row = write.session.value(sql.timerById, claimed.id)
   if (row === undefined || row[VERSION] !== claimed.version) return false
   const alarm = alarmAt(write.session, alarmSeqOf(row))
@@ -71,14 +70,14 @@ function settleWithAllTimers(write: WriteContext, claimed: Timer, delivery: Deli
   const others = timersOf(write.session, alarm)
   const change = settle({ alarm, timer: timerOf(row), others }, delivery, write.context)
   if (change === null) return true
-  apply(write, alarm, others, change)
+  apply(write, alarm, others, change, write.context)
   // Its target may have changed during the delivery; its remaining timers move now.
-  retarget(write, alarm)
+  write.retarget(alarm)
   return true
 }
 
 /** Counts what the previous lease holder may have delivered as an attempt, so that a handler that crashes its process runs out of attempts. */
-export function recoverInFlight(write: WriteContext, shard: number): void {
+export function recoverInFlight(write: RowWrites, shard: number): void {
   const batches = write.session
     .all<InFlightBatchRow>(sql.inFlightBatches)
     .filter((row) => row.shard === shard)

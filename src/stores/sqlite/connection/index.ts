@@ -1,5 +1,4 @@
-export { watchCommits } from './commit-watcher.ts'
-export { beginImmediate, connect, realSystem, Session, type System, yieldTurn } from './connection.ts'
+export * from './connection.ts'
 export { isBusy, isStoreError, storeFailure } from './errors.ts'
 export { UserTransactions } from './user-transactions.ts'
 export { WriteQueue } from './write-queue.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../../../time/index.ts'
 import { type CountOption, DUE_COUNTED_MAX, type Lease, type ShardState } from '../../index.ts'
 import { recoverInFlight } from '../claims/index.ts'
 import type { Session, System } from '../connection/index.ts'
-import type { WriteContext } from '../rows/index.ts'
+import type { RowWrites } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { isLocked, SideLock, sideFilePath } from './side-lock.ts'
 
@@ -36,7 +36,7 @@ export interface OwnershipPorts {
   readonly leaseMs: number
   /** The database's path; null in memory, where there is only this process. */
   readonly path: string | null
-  readonly write: <T>(work: (write: WriteContext) => T, context: Context) => Promise<T>
+  readonly write: <T>(work: (write: RowWrites) => T, context: Context) => Promise<T>
   readonly run: <T>(work: (session: Session) => T) => Promise<T>
 }
 

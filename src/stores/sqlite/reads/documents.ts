@@ -26,21 +26,6 @@ export function documentNamed(session: Session, kind: string, name: string): Doc
   return row === undefined ? null : documentOf(row)
 }
 
-/** Reads documents of a kind by name, of one tenant or of all. */
-export function listDocuments(
-  session: Session,
-  kind: string,
-  tenant: string | null,
-  after: string,
-  limit: number,
-): Document[] {
-  const rows =
-    tenant === null
-      ? session.values(DOCUMENT_QUERIES.list, kind, after, limit)
-      : session.values(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
-  return rows.map(documentOf)
-}
-
 /** Writes a document if the stored one has the expected version; otherwise returns null. */
 export function putDocument(
   session: Session,

@@ -55,15 +55,3 @@ export function claimWakes(session: Session, scope: Scope, request: WakeRequest)
   const available = availableWakes(session, scope, request)
   return available.map((seq) => wakeOf(session.value(INBOX_QUERIES.claim, until, seq)!))
 }
-
-/** Removes a wake; null if the owner has no such wake. */
-export function removeWake(
-  session: Session,
-  { tenant, owner }: Scope,
-  occurrenceId: string,
-  triesMin = 0,
-  triesMax = Number.MAX_SAFE_INTEGER,
-): InboxWake | null {
-  const row = session.value(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
-  return row === undefined ? null : wakeOf(row)
-}

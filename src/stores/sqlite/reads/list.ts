@@ -3,27 +3,29 @@ import {
   type AlarmSummary,
   bytesOf,
   CorruptRow,
-  isEarliestTimer,
+  FIRST_WAKE,
+  isListedAt,
   type ListPosition,
   type ListQuery,
+  type ListRow,
   matches,
   mergeStreams,
+  NEWEST,
   needsSummary,
   type Page,
   PageLimit,
+  ROWS_READ_MAX,
+  STRIDE_MIN,
   type StoredSnapshot,
   type StreamName,
   streamsOf,
   summaryMatches,
+  upcomingRow,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { alarmAt, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Rows read per step. */
-const STRIDE_MIN = 64
-/** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
-const ROWS_READ_MAX = 20_000
 /** Rows after which it yields to the event loop: a few milliseconds. Large rows count as several. */
 const ROWS_PER_TURN = 250
 const BYTES_PER_ROW = 4_096
@@ -32,15 +34,8 @@ const BYTES_PER_ROW = 4_096
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
   AND wake_at IS NOT NULL AND (wake_at, id) > (?, ?) ORDER BY wake_at, id LIMIT ?`
 
-/** A row of a source: an alarm, its timer in due order, and the position after it. */
-interface Candidate {
-  readonly alarm: Serial
-  readonly timer?: Serial
-  readonly position: ListPosition
-}
-
-/** The alarms that may match, in the order of the list: the next ones after a position. */
-type Source = (after: ListPosition, limit: number) => readonly Candidate[]
+/** The next rows after a position. */
+type Source = (after: ListPosition, limit: number) => readonly ListRow[]
 
 /** Reads a page of alarms that match the query, step by step; after each step the caller yields to the event loop. */
 export function* list(session: Session, scope: Scope, query: ListQuery): Generator<void, Page> {
@@ -58,7 +53,7 @@ export function* list(session: Session, scope: Scope, query: ListQuery): Generat
       if (!isDue && isOlder(session, row.alarm, query)) return { items, next: null }
       const snapshot = readMatching(session, row.alarm, query)
       const bytes = snapshot === null ? 0 : bytesOf(snapshot)
-      if (snapshot !== null && (row.timer === undefined || isEarliestTimer(snapshot, row.timer))) {
+      if (snapshot !== null && isListedAt(snapshot, row)) {
         if (!page.add(bytes)) return { items, next: position }
         items.push(snapshot)
       }
@@ -75,28 +70,19 @@ export function* list(session: Session, scope: Scope, query: ListQuery): Generat
   return { items, next: position }
 }
 
-const FIRST_WAKE: ListPosition = { row: 0, at: Number.MIN_SAFE_INTEGER }
-const NEWEST: ListPosition = { row: Number.MAX_SAFE_INTEGER }
-
 function byNextWake(session: Session, { tenant, owner }: Scope): Source {
-  return (after, limit) => {
-    const rows = session.values(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit) as UpcomingValues[]
-    return rows.map(([alarm, at, timer]) => ({ alarm, timer, position: { row: timer, at } }))
-  }
+  return (after, limit) =>
+    session.values(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit).map(upcomingRow)
 }
 
-type UpcomingValues = [alarm: Serial, at: number, timer: Serial]
-
-/** The narrowest sources of what a query asks for, newest first; their alarms are checked against the whole query. */
+/** The narrowest streams for a query; their alarms are then checked against the whole query. */
 function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuery): Source {
   const streams = streamsOf(query)
   return ({ row: below }, limit) => {
     const found = streams.map(({ name, values }) =>
-      session
-        .values(STREAM_QUERIES[name], tenant, owner, ...values, below, limit)
-        .map(([alarm]) => alarm as Serial),
+      session.values(STREAM_QUERIES[name], tenant, owner, ...values, below, limit),
     )
-    return mergeStreams(found, limit).map((alarm) => ({ alarm, position: { row: alarm } }))
+    return mergeStreams(found, limit)
   }
 }
 

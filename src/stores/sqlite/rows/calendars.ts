@@ -1,9 +1,9 @@
 import { type Alarm, calendarNames } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
-import { CorruptRow, type NewCalendar } from '../../index.ts'
+import type { HolidayCalendar } from '../../../time/index.ts'
+import { calendarOf, hasSameDays, type NewCalendar } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import type { WriteContext } from './apply.ts'
+import type { RowWrites } from './row-writes.ts'
 
 /** The statements about calendars and `meta`: few rows, rarely written. */
 export const CALENDAR_QUERIES = {
@@ -27,13 +27,6 @@ export const CALENDAR_QUERIES = {
 /** Counts the edits of all calendars. */
 const VERSION_META = 'calendar_version'
 
-interface CalendarRow {
-  readonly name: string
-  readonly version: number
-  readonly dates: string
-  readonly weekend: string
-}
-
 /** Parsed calendars by connection, tenant and name, because many alarms use the same one. */
 const parsed = new WeakMap<Session, Map<string, HolidayCalendar>>()
 
@@ -46,15 +39,9 @@ export function calendarNamed(session: Session, tenant: string, name: string): H
   const key = `${tenant}\0${name}`
   const before = calendars.get(key)
   if (before?.version === row.version) return before
-  const calendar = calendarOf(session.get<CalendarRow>(CALENDAR_QUERIES.named, tenant, name)!)
+  const calendar = calendarOf(session.value(CALENDAR_QUERIES.named, tenant, name)!)
   calendars.set(key, calendar)
   return calendar
-}
-
-function calendarOf({ name, version, dates, weekend }: CalendarRow): HolidayCalendar {
-  const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
-  if (isHolidayCalendar(calendar)) return calendar
-  throw new CorruptRow(`its calendar ${name} is not a calendar: put it again`)
 }
 
 /** The alarm with the calendars that its rule names, as of this transaction. */
@@ -81,21 +68,16 @@ export function calendarsOf(session: Session, tenant: string): HolidayCalendar[]
 
 /** Writes a calendar; if its days are unchanged, writes nothing. */
 export function putCalendar(
-  { session, context }: WriteContext,
+  { session, context }: RowWrites,
   tenant: string,
   calendar: NewCalendar,
 ): HolidayCalendar {
   const before = calendarNamed(session, tenant, calendar.name)
-  const [dates, weekend] = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
-  if (
-    before !== undefined &&
-    JSON.stringify(before.dates) === dates &&
-    JSON.stringify(before.weekend) === weekend
-  )
-    return before
+  if (before !== undefined && hasSameDays(before, calendar)) return before
   // Versions grow over all calendars, so that one that was removed and created again never has an earlier version.
   const version = nextVersion(session, VERSION_META)
-  session.run(CALENDAR_QUERIES.put, tenant, calendar.name, dates, weekend, version, context.now)
+  const days = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
+  session.run(CALENDAR_QUERIES.put, tenant, calendar.name, ...days, version, context.now)
   return calendarNamed(session, tenant, calendar.name)!
 }
 

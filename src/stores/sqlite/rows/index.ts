@@ -1,4 +1,4 @@
-export * from './apply.ts'
 export * from './calendars.ts'
 export * from './quarantine.ts'
+export * from './row-writes.ts'
 export * from './snapshots.ts'

@@ -3,10 +3,10 @@ import { errorText } from '../../../error.ts'
 import { alarmSeqOf, quarantineOf, Tallies, TIMER_COLUMNS, type Values } from '../../index.ts'
 import { isStoreError } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
-import { putOutcome, type WriteContext } from './apply.ts'
+import { RowWrites } from './row-writes.ts'
 
 /** Ends an alarm whose row cannot be read as `failed`, with the reason, so that the rest of the batch continues. */
-export function quarantine(write: WriteContext, row: Values, reason: string): void {
+export function quarantine(write: RowWrites, row: Values, reason: string): void {
   const { session, context } = write
   const seq = alarmSeqOf(row)
   session.run(sql.removeTimer, row[TIMER_COLUMNS.indexOf('id')] as Serial)
@@ -18,7 +18,7 @@ export function quarantine(write: WriteContext, row: Values, reason: string): vo
   const { tenant, owner, target } = alarm
   session.run(sql.removeTimersOfAlarm, tenant, owner, seq)
   const { outcome, event, tally } = quarantineOf({ ...alarm, seq }, row, reason, context)
-  putOutcome(session, { seq, tenant, owner, target: { name: target } }, outcome)
+  write.putOutcome({ seq, tenant, owner, target: { name: target } }, outcome)
   session.run(sql.insertEvent, ...event)
   write.tallies.add(alarm, tally)
 }
@@ -27,12 +27,12 @@ export function quarantine(write: WriteContext, row: Values, reason: string): vo
  * Runs the work of one row. If it fails, its writes are rolled back and the row is quarantined with the reason. Without
  * savepoints the whole transaction fails, and the write queue runs it again with them.
  */
-export function isolated<T>(write: WriteContext, row: Values, work: (write: WriteContext) => T): T | null {
+export function isolated<T>(write: RowWrites, row: Values, work: (write: RowWrites) => T): T | null {
   const { session } = write
   if (!session.savepoints) return session.undoable(() => work(write))
   const tallies = new Tallies()
   try {
-    const answer = session.undoable(() => work({ ...write, tallies }))
+    const answer = session.undoable(() => work(new RowWrites(session, write.context, write.shardOf, tallies)))
     write.tallies.merge(tallies)
     return answer
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
-import { assertNotTooOld, type Migrated, type Migration } from '../../index.ts'
+import { assertNotTooOld, type Migrated, type Migration, migratedBy } from '../../index.ts'
 import { beginImmediate, realSystem, type System, storeFailure } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
@@ -24,7 +24,7 @@ export async function migrate(
   const before = schemaVersion(db)
   assertNotTooOld(path, before, migrations)
   refuseNewer(db, path, migrations)
-  if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+  if (before >= migrations.at(-1)!.number) return migratedBy([], before)
   await beginImmediate(db, path, BUSY_MS_MAX, system)
   try {
     const from = schemaVersion(db)
@@ -37,11 +37,7 @@ export async function migrate(
       ).run(each.number, each.name, each.breaking ? 1 : 0, now)
     }
     db.exec('COMMIT')
-    return {
-      from,
-      to: Math.max(from, missing.at(-1)?.number ?? 0),
-      applied: missing.map((each) => each.name),
-    }
+    return migratedBy(missing, from)
   } catch (thrown) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw storeFailure(thrown, path)

@@ -1,4 +1,4 @@
-import { type Alarm, calendarNames, type Serial } from '../../../alarm/index.ts'
+import { type Alarm, calendarNames } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import {
   documentOf,
@@ -11,13 +11,13 @@ import {
   type PortableEvent,
   type PortableLine,
   type PortableRow,
+  pagesOf,
   portableAlarm,
   portableDamage,
   portableDocument,
   portableEvent,
   portableExport,
   portableTally,
-  type Values,
   wakeOf,
   withoutKey,
   ZONE_DATA_META,
@@ -29,13 +29,10 @@ import {
   alarmNamed,
   CALENDAR_QUERIES,
   calendarNamed,
-  insertAlarm,
-  insertTimer,
   putCalendar,
   putMeta,
-  putOutcome,
+  type RowWrites,
   snapshotOf,
-  type WriteContext,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -47,8 +44,6 @@ export const EXPORT_QUERIES = {
   formerKeys: 'SELECT idempotency_key AS key FROM wakeful_idempotency_keys WHERE alarm = ?',
 } as const
 
-const PAGE = 500
-
 /** Exports everything; the caller's read transaction makes it one consistent state. */
 export function exportLines(session: Session, now: number): AsyncGenerator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
@@ -56,15 +51,17 @@ export function exportLines(session: Session, now: number): AsyncGenerator<Porta
   return portableExport(now, { alarms, events }, lines(session))
 }
 
-function* lines(session: Session): Generator<PortableLine> {
+async function* lines(session: Session): AsyncGenerator<PortableLine> {
+  const pages = (query: string) => pagesOf((after, limit) => session.values(query, after, limit))
   for (const { tenant, name } of session.all<{ tenant: string; name: string }>(CALENDAR_QUERIES.all)) {
     const { version, ...calendar } = calendarNamed(session, tenant, name)!
     yield { calendar: { tenant, ...calendar } }
   }
   for (const row of session.values(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
-  for (const [seq] of pages(session, EXPORT_QUERIES.alarms)) yield alarmLine(session, seq as number)
-  for (const row of pages(session, sql.eventsOfAll)) yield portableEvent(eventOf(row))
-  for (const row of pages(session, INBOX_QUERIES.all)) yield { wake: wakeOf(row) }
+  for await (const rows of pages(EXPORT_QUERIES.alarms))
+    for (const [seq] of rows) yield alarmLine(session, seq as number)
+  for await (const rows of pages(sql.eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 
 /** The line of an alarm, or of the damage of its row. */
@@ -78,18 +75,8 @@ function alarmLine(session: Session, seq: number): PortableLine {
   }
 }
 
-/** The rows of a table; the first column says where the next page continues. */
-function* pages(session: Session, query: string): Generator<Values> {
-  for (let after: Serial = 0; ; ) {
-    const rows = session.values(query, after, PAGE)
-    yield* rows
-    if (rows.length < PAGE) return
-    after = rows.at(-1)![0] as Serial
-  }
-}
-
 /** Writes a line of an export; false if its row exists, so that an import can be repeated. */
-export function importRow(write: WriteContext, line: PortableRow): boolean {
+export function importRow(write: RowWrites, line: PortableRow): boolean {
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar
     if (calendarNamed(write.session, tenant, calendar.name) !== undefined) return false
@@ -106,7 +93,7 @@ export function importRow(write: WriteContext, line: PortableRow): boolean {
 }
 
 /** Writes an alarm; false if it exists. */
-function importAlarm(write: WriteContext, exported: PortableAlarm): boolean {
+function importAlarm(write: RowWrites, exported: PortableAlarm): boolean {
   const { session } = write
   if (alarmNamed(session, exported.alarm, { id: exported.alarm.id }) !== undefined) return false
   refuseKnownIdempotencyKeys(session, exported)
@@ -114,9 +101,9 @@ function importAlarm(write: WriteContext, exported: PortableAlarm): boolean {
   const { alarm, timers, outcome, formerKeys = [] } = line
   refuseUnknownCalendars(session, alarm)
   reviewLater(session, line)
-  const stored = insertAlarm(write, alarm, null)
-  for (const timer of timers) insertTimer(write, stored, timer)
-  if (outcome !== null) putOutcome(session, stored, outcome)
+  const stored = write.insertAlarm(alarm, null)
+  for (const timer of timers) write.addTimer(stored, timer)
+  if (outcome !== null) write.putOutcome(stored, outcome)
   for (const key of formerKeys)
     session.run(sql.insertReplacedIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
   write.tallies.add(alarm, portableTally(line))
@@ -158,7 +145,7 @@ function reviewLater(session: Session, line: PortableAlarm): void {
 }
 
 /** Writes an event; false if it exists. */
-function importEvent(write: WriteContext, { event }: PortableEvent): boolean {
+function importEvent(write: RowWrites, { event }: PortableEvent): boolean {
   const { session } = write
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
   if (alarm === undefined)

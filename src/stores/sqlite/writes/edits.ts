@@ -1,11 +1,18 @@
 import { type Scope, snapshotAfter } from '../../../alarm/index.ts'
-import type { Decide, Edited, EditResult, Selector, StoredAlarm } from '../../index.ts'
-import { alarmAt, alarmNamed, apply, readInFlight, snapshotOf, type WriteContext } from '../rows/index.ts'
+import {
+  apply,
+  type Decide,
+  type Edited,
+  type EditResult,
+  type Selector,
+  type StoredAlarm,
+} from '../../index.ts'
+import { alarmAt, alarmNamed, type RowWrites, readInFlight, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */
 export function editSelected<A>(
-  write: WriteContext,
+  write: RowWrites,
   scope: Scope,
   which: Selector,
   decide: Decide<A>,
@@ -16,14 +23,14 @@ export function editSelected<A>(
   for (const alarm of alarms) {
     const snapshot = snapshotOf(write.session, alarm, inFlight)
     const { change, answer } = decide(snapshot)
-    apply(write, alarm, snapshot.timers, change)
+    apply(write, alarm, snapshot.timers, change, write.context)
     results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
   return { results, next }
 }
 
 function select(
-  write: WriteContext,
+  write: RowWrites,
   scope: Scope,
   which: Selector,
 ): { alarms: StoredAlarm[]; next: number | null } {

@@ -1,16 +1,15 @@
 import { type Change, calendarNames, type Snapshot } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import type { ReviewFilter, ReviewResult } from '../../index.ts'
+import { apply, type ReviewFilter, type ReviewResult } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
 import {
   alarmAt,
-  apply,
   CALENDAR_QUERIES,
   type InFlight,
+  type RowWrites,
   readInFlight,
   snapshotOf,
   timersOf,
-  type WriteContext,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -29,7 +28,7 @@ export function removeCalendar(session: Session, tenant: string, name: string): 
 
 /** Applies a decision to a page of live alarms. */
 export function reviewSelected(
-  write: WriteContext,
+  write: RowWrites,
   which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
 ): ReviewResult {
@@ -46,7 +45,7 @@ export function reviewSelected(
 
 /** Skips a row that cannot be read or decided. The next claim quarantines it with the reason. */
 function reviewOne(
-  write: WriteContext,
+  write: RowWrites,
   seq: number,
   inFlight: InFlight,
   decide: (snapshot: Snapshot) => Change | null,
@@ -57,7 +56,7 @@ function reviewOne(
     const snapshot = snapshotOf(write.session, alarm, inFlight)
     const change = snapshot.timers.length === 0 ? null : decide(snapshot)
     if (change === null) return false
-    apply(write, alarm, snapshot.timers, change)
+    apply(write, alarm, snapshot.timers, change, write.context)
     return true
   } catch (thrown) {
     if (isStoreError(thrown)) throw thrown

@@ -1,21 +1,13 @@
 import { type Alarm, newSnapshot, replace, snapshotAfter } from '../../../alarm/index.ts'
-import type { SetRequest, SetResult, StoredAlarm } from '../../index.ts'
-import {
-  alarmNamed,
-  apply,
-  assertCalendars,
-  insertAlarm,
-  readInFlight,
-  snapshotOf,
-  type WriteContext,
-} from '../rows/index.ts'
+import { apply, type SetRequest, type SetResult, type StoredAlarm } from '../../index.ts'
+import { alarmNamed, assertCalendars, type RowWrites, readInFlight, snapshotOf } from '../rows/index.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
-export function setAll(write: WriteContext, requests: readonly SetRequest[]): SetResult[] {
+export function setAll(write: RowWrites, requests: readonly SetRequest[]): SetResult[] {
   return requests.map((request) => setOne(write, request))
 }
 
-function setOne(write: WriteContext, request: SetRequest): SetResult {
+function setOne(write: RowWrites, request: SetRequest): SetResult {
   const { alarm } = request
   const { session } = write
   if (alarm.idempotencyKey !== null) {
@@ -25,15 +17,15 @@ function setOne(write: WriteContext, request: SetRequest): SetResult {
   if (alarm.rule.kind !== 'once') assertCalendars(session, alarm)
   const known = alarm.key === null ? undefined : alarmNamed(session, alarm, { key: alarm.key })
   if (known !== undefined) return setAgain(write, known, request)
-  const stored = insertAlarm(write, alarm, request.timer)
+  const stored = write.insertAlarm(alarm, request.timer)
   return { outcome: 'created', snapshot: newSnapshot(stored, request.timer) }
 }
 
-function setAgain(write: WriteContext, known: StoredAlarm, request: SetRequest): SetResult {
+function setAgain(write: RowWrites, known: StoredAlarm, request: SetRequest): SetResult {
   const snapshot = snapshotOf(write.session, known, readInFlight(write.session))
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm satisfies Alarm, first, nominal: nominal ?? first }
   const change = replace(snapshot, by, 'set_again', write.context)
-  apply(write, known, snapshot.timers, change)
+  apply(write, known, snapshot.timers, change, write.context)
   return { outcome: 'replaced', snapshot: snapshotAfter(snapshot, change) }
 }

@@ -1,19 +1,9 @@
-import type { Serial } from '../../../alarm/index.ts'
 import { ALARM_COLUMNS } from '../../index.ts'
-import type { Bindable } from '../connection/index.ts'
-import { ALARM_TYPES, addFigures, POSITION_COLUMNS, POSITION_TYPES } from '../sql/index.ts'
+import { ALARM_TYPES, addFigures, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
 
-/** The values of an alarm, or the shard and the values of its first timer. */
-type Row = readonly (string | Serial | null)[]
-
+/** The columns of new alarms: those of an alarm, its first timer's shard, and those of the timer. */
 const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...POSITION_COLUMNS.map(timers)]
 const TYPES = [...ALARM_TYPES, 'int', ...POSITION_TYPES]
-const ID = COLUMNS.indexOf(alarms('id'))
-const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
-const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
-/** Separates payloads: JSON cannot contain it. */
-const PAYLOAD_SEPARATOR = '\u0001'
-const NONE: readonly string[] = []
 
 /** Always in the same order: two batches that set the same keys must not deadlock. */
 const BY_NAME = ` ORDER BY ${['tenant', 'owner', 'idempotency_key', 'key']
@@ -33,35 +23,6 @@ export const insertAlarms = insertWith(BY_NAME, '')
  * statement needs no transaction.
  */
 export const insertAlarmsAndFigures = insertWith('', `, counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
-
-/** The parameters of `insertAlarms`; there is at least one alarm. */
-export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
-  const lists: (readonly (string | Serial | null)[])[] = []
-  const same: (string | Serial | null)[] = []
-  for (const rows of [alarmRows, timerRows]) {
-    for (const [column, first] of rows[0]!.entries()) {
-      const isSame = lists.length !== ID && isAll(rows, column, first)
-      lists.push(isSame ? NONE : rows.map((row) => row[column]!))
-      same.push(isSame ? first : null)
-    }
-  }
-  if (alarmRows.every((row) => row[CORRELATION] === row[ID])) lists[CORRELATION] = NONE
-  const payloads = same[PAYLOAD] === null ? joined(lists[PAYLOAD] as (string | null)[]) : null
-  if (payloads !== null) lists[PAYLOAD] = NONE
-  return [...lists, ...same, payloads]
-}
-
-/** Called fifty times for a thousand rows: a loop takes a third of the time of a closure. */
-function isAll(rows: readonly Row[], column: number, value: string | Serial | null): boolean {
-  for (let i = 1; i < rows.length; i++) if (rows[i]![column] !== value) return false
-  return true
-}
-
-/** Payloads as one text; null if one of them is not JSON, for instance because it was damaged in the database. */
-function joined(payloads: readonly (string | null)[]): string | null {
-  const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(PAYLOAD_SEPARATOR))
-  return canJoin ? payloads.join(PAYLOAD_SEPARATOR) : null
-}
 
 function insertWith(order: string, more: string): string {
   return `WITH n AS MATERIALIZED (
@@ -90,8 +51,8 @@ function list(_: string, at: number): string {
 function value(column: string): string {
   const at = COLUMNS.indexOf(column)
   const same = `$${COLUMNS.length + at + 1}::${TYPES[at]}`
-  if (at === PAYLOAD) return `coalesce(n.${column}, n.payload, ${same})`
+  if (column === alarms('payload')) return `coalesce(n.${column}, n.payload, ${same})`
   // An omitted one is the alarm's own id.
-  if (at === CORRELATION) return `coalesce(n.${column}, ${same}, n.${COLUMNS[ID]})`
+  if (column === alarms('correlation_id')) return `coalesce(n.${column}, ${same}, n.${alarms('id')})`
   return `coalesce(n.${column}, ${same})`
 }
