@@ -25,11 +25,11 @@ warning. \`--print-config\` prints the effective settings and where each value c
 export function configDoc(): string {
   const rows = SETTING_LIST.map(
     ([key, setting]) =>
-      `| \`${nameOf(key)}\` | ${waysOf(key, setting)} | ${defaultText(setting)} | ${setting.help}: ${escaped(setting.kind.words)} |`,
+      `| \`${nameOf(key)}\` | ${waysOf(key, setting)} | ${valueText(setting)} | ${defaultText(setting)} | ${setting.help} |`,
   )
   return `${HEAD}
-| setting | flag, variable | default | |
-|---|---|---|---|
+| setting | flag, variable | value | default | meaning |
+|---|---|---|---|---|
 ${rows.join('\n')}
 
 The secret has no flag, because every user of the machine can read arguments.
@@ -48,8 +48,9 @@ function defaultText({ default: value }: Setting<unknown>): string {
   return typeof value === 'object' ? 'none' : `\`${String(value)}\``
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('|', '\\|')
+/** What a value may be, as a table has it: without the article. */
+function valueText({ kind }: Setting<unknown>): string {
+  return kind.words.replace(/^a /, '').replaceAll('|', '\\|')
 }
 
 if (import.meta.main) process.stdout.write(configDoc())

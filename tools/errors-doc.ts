@@ -12,14 +12,14 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   unauthorized: 'The key is missing, unknown or expired.',
   forbidden: 'The key does not allow this.',
   not_found: 'There is no such alarm, key, tenant or call, or it belongs to another owner.',
-  conflict: 'The alarm is not in a state for this, or it was edited meanwhile.',
+  conflict: 'The alarm’s status does not allow this call, or the alarm changed since you read it.',
   already_ended: 'The alarm has ended.',
   cursor_expired: 'Events after the cursor are no longer kept.',
   quota_exceeded: 'A quota is used up.',
   rate_limited: 'Too many requests.',
   store_unavailable: 'The store does not answer. Try again.',
   schema_too_new: 'A newer version of Wakeful has changed the store.',
-  internal: 'An error of the server.',
+  internal: 'Internal error.',
 }
 
 /** The page, from the catalogue in src/errors/. */
@@ -29,23 +29,23 @@ export function errorsDoc(): string {
 
 # Errors
 
-A refused call throws a \`WakefulError\`. It is data:
+A rejected call throws a \`WakefulError\` with these properties:
 
 | property | |
 |---|---|
-| \`code\` | one of the stable codes below: decide by this |
-| \`reason\` | why, as a stable id below it: decide by this where the code is too coarse |
-| \`params\` | the values that the message names |
-| \`field\` | the field it is about, as a path: \`items[1].delay\` |
-| \`errors\` | several errors at once, each with its own reason, parameters and field |
-| \`message\` | the same in words. Words may change in any version |
+| \`code\` | one of the stable codes below. Programs should branch on it |
+| \`reason\` | a stable id, listed below under its code. Branch on it if the code is not specific enough |
+| \`params\` | the values in the message |
+| \`field\` | the field that the error is about, as a path such as \`items[1].delay\` |
+| \`errors\` | if there are several errors: each of them, with its own reason, parameters and field |
+| \`message\` | the error in words. The wording may change in any version |
 
-Over HTTP the same data stands in the problem document: \`code\`, \`reason\`, \`params\` and \`field\`, with the names that fields have
-on the wire (\`max_failures\`), and \`detail\` has the words. \`wakeful/client\` throws the \`WakefulError\` that the library would throw.
+Over HTTP, the problem document contains the same data: \`code\`, \`reason\`, \`params\` and \`field\`, with field names in snake_case
+(\`max_failures\`), and the message in \`detail\`. \`wakeful/client\` throws the \`WakefulError\` that the library would throw.
 
 ## Codes
 
-| code | HTTP status | means |
+| code | HTTP status | meaning |
 |---|---|---|
 ${codes.join('\n')}
 
@@ -55,11 +55,13 @@ ${ERROR_CODES.map(section).join('\n\n')}
 
 function section(code: ErrorCode): string {
   const ids = (Object.keys(REASONS) as ReasonId[]).filter((id) => reasonOf(id)?.code === code).sort()
-  return `## \`${code}\`\n\n| reason | in words |\n|---|---|\n${ids.map(row).join('\n')}`
+  return `## \`${code}\`\n\n| reason | message |\n|---|---|\n${ids.map(row).join('\n')}`
 }
 
-/** The words of a reason, with the names of its parameters in place of their values. */
+/** The message of a reason, with the names of its parameters in place of their values. */
 function row(id: ReasonId): string {
+  // Its message joins those of its errors, so a sample would show messages of other reasons.
+  if (id === 'request.several_errors') return `| \`${id}\` | (several errors at once, see \`errors\`) |`
   const words = render(
     sampleError(id, (name) => `{${name}}`, '{field}'),
     'wire',

@@ -41,7 +41,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'docs/reference/events.md': 'the event log: every type of event and its data, and server-sent events',
     'docs/reference/errors.md': 'every error code and reason',
     'docs/reference/lifecycle.md': 'the states of an alarm and the transitions between them',
-    'docs/reference/configuration.md': 'every setting of the server: flag, variable, default',
+    'docs/reference/configuration.md': 'every setting of the server: flag, variable, value, default',
     'docs/reference/limits.md':
       'limits on connections, requests, responses, rates and quotas, and what happens when they are exceeded',
     'docs/reference/metrics.md': 'every Prometheus metric',

@@ -61,7 +61,7 @@ describe('bad usage', () => {
     [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
     [['list', '--url', 'localhost:7420'], /http:\/\/ or https:\/\//],
     [['list', '--url', 'http://localhost:7420', '--db', 'x.db'], /Use one of them/],
-    [['export', '--url', 'http://localhost:7420'], /export needs the store itself/],
+    [['export', '--url', 'http://localhost:7420'], /export works on a store only/],
     [['get'], /by its id or by --key/],
     [['cancel'], /by their ids, by --subject, or by --key/],
     [['pause'], /by its id or by --key/],
@@ -115,12 +115,12 @@ it('describes the options of a command, and the values of a setting', async () =
   for (const args of [['list'], ['set'], ['mcp']])
     expect([args, (await helpOf(...args)).includes('--url <url>')]).toEqual([args, true])
   const serve = await helpOf('serve')
-  expect(serve).toMatch(/--log-level <value> +log level: debug, info, warn, error or silent/)
-  expect(serve).toMatch(/--metrics <value> .* or off: key, open or off/)
+  expect(serve).toMatch(/--log-level <value> +log level \(debug, info, warn, error or silent; default info,/)
+  expect(serve).toMatch(/--metrics <value> .* \(key, open or off; default key,/)
   expect(serve).toMatch(/--timezone <zone> +default zone of calls \(default: UTC\)/)
   expect(serve).toMatch(/--secret-file <value> +the file with the master secret/)
   expect(await helpOf('list')).toMatch(
-    /--timezone <zone> +the zone of times, read and printed \(default: the system’s\)/,
+    /--timezone <zone> +the time zone in which times are read and printed \(default: the system’s\)/,
   )
 })
 
@@ -312,7 +312,7 @@ describe('the whole store', () => {
     for (const input of ['junk', `${alarm}\n`, `${first}\n${alarm}\n`]) {
       const { code, stdout, stderr } = await wakeful(['import', '--db', join(dir, 'copy.db')], input)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toMatch(/not JSON|not an export|ends early/)
+      expect(stderr).toMatch(/not JSON|not a Wakeful export|ends early/)
     }
   })
 

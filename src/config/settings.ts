@@ -40,7 +40,7 @@ function setting<T>(
 
 /** Every setting of `wakeful serve`, in the order of the help. */
 const SETTINGS = {
-  host: setting(text, '127.0.0.1', 'the address to listen on; any but a loopback address needs keys'),
+  host: setting(text, '127.0.0.1', 'the address to listen on; requires keys unless it is a loopback address'),
   port: setting(wholeNumber(0, 65_535), 7420, 'the port to listen on; 0 picks a free one'),
   db: setting(text, 'sqlite:./wakeful.db', 'the store: sqlite:FILE, a file, or postgres://…', {
     noFlag: true,
@@ -53,14 +53,17 @@ const SETTINGS = {
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   allowPrivateTargets: setting(onOrOff, false, 'let webhooks reach private and loopback addresses'),
-  secret: setting(textOrNone, null, 'the master secret of the installation', { secret: true, noFlag: true }),
+  secret: setting(textOrNone, null, 'the master secret, at least 32 characters', {
+    secret: true,
+    noFlag: true,
+  }),
   secretFile: setting(
     textOrNone,
     null,
-    'the file with the master secret (default: created beside the store)',
+    'the file with the master secret; by default it is created beside the store',
   ),
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'log level'),
-  logFormat: setting(oneOf('text', 'json'), 'text', 'log format; --json means json'),
+  logFormat: setting(oneOf('text', 'json'), 'text', 'log format; --json sets it to json'),
   webhookTimeout: setting(duration, '30s', 'timeout of one webhook attempt'),
   webhooksPerEndpoint: setting(wholeNumber(1, 10_000), 10, 'concurrent deliveries per endpoint'),
   maxBodyBytes: setting(wholeNumber(1_024, 64 * MIB), MIB, 'maximum size of a request body'),
@@ -70,18 +73,18 @@ const SETTINGS = {
     [],
     'origins of web pages that may call this server, such as https://app.example',
   ),
-  allowedHosts: setting(list, [], 'host names of this server behind a proxy'),
+  allowedHosts: setting(list, [], 'host names accepted in addition to localhost while there are no keys'),
   metrics: setting(
     oneOf('key', 'open', 'off'),
     'key',
-    'access to /metrics: with a key of tenant "*", without a key, or off',
+    'who may read /metrics: keys of tenant "*", everybody, or nobody',
   ),
-  readyLag: setting(duration, '60s', 'how far deliveries may lag before /readyz fails'),
-  readyTimeout: setting(duration, '2s', 'timeout of the store in /readyz'),
+  readyLag: setting(duration, '60s', 'how late due alarms may be before /readyz fails'),
+  readyTimeout: setting(duration, '2s', 'how long /readyz waits for the store'),
   wsConnectionsMax: setting(
     wholeNumber(1, 100_000),
     1_000,
-    'maximum number of WebSocket and SSE connections; with keys, one tenant may use half',
+    'maximum number of WebSocket and SSE connections; if the server has keys, each tenant may use half of them',
   ),
   wsMessageBytesMax: setting(wholeNumber(1_024, 16 * MIB), MIB, 'maximum size of a WebSocket message'),
   wsMessagesPerSecond: setting(wholeNumber(1, 100_000), 50, 'maximum messages per second of a WebSocket'),
@@ -124,8 +127,8 @@ export function addConfigFlags(command: Command): Command {
     const standard =
       initial === null || (Array.isArray(initial) && initial.length === 0) ? '' : `default ${word(initial)}, `
     const value = kind.words === 'on or off' ? ' [on|off]' : ' <value>'
-    const choices = kind.isChoice === true ? `: ${kind.words}` : ''
-    command.option(`${flagOf(key)}${value}`, `${help}${choices} (${standard}${variableOf(key)})`)
+    const choices = kind.isChoice === true ? `${kind.words}; ` : ''
+    command.option(`${flagOf(key)}${value}`, `${help} (${choices}${standard}${variableOf(key)})`)
   }
   return command
 }

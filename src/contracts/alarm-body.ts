@@ -208,7 +208,7 @@ function whenOf(body: WhenFields): When | null {
 /** An example for the error. Bare digits are probably seconds or milliseconds since 1970, so it shows that instant. */
 function exampleFor(input: string): string {
   const unix = /^\d{10}$/.test(input) ? Number(input) * 1000 : /^\d{13}$/.test(input) ? Number(input) : null
-  return unix === null ? '2030-01-01T09:00:00Z' : `${new Date(unix).toISOString()}, not a count since 1970`
+  return unix === null ? '2030-01-01T09:00:00Z' : new Date(unix).toISOString()
 }
 
 /** The time of a body that must have one. */

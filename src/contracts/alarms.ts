@@ -19,15 +19,19 @@ const filters = {
 }
 
 /** An action on one alarm that needs only its id. */
-const action = (summary: string, refusals: readonly 'quota_exceeded'[] = []) =>
+const action = (
+  summary: string,
+  more: { description?: string; refusals?: readonly 'quota_exceeded'[] } = {},
+) =>
   ({
     rights: 'write',
     summary,
+    ...(more.description !== undefined && { description: more.description }),
     params: id,
     ...NO_BODY,
     ifMatch: true,
     answers: oneAlarm,
-    refusals: ['not_found', 'conflict', 'already_ended', ...refusals],
+    refusals: ['not_found', 'conflict', 'already_ended', ...(more.refusals ?? [])],
   }) as const
 
 const report = (description: string) => text(description, 64 * 1024).optional()
@@ -103,7 +107,7 @@ export const alarmOperations = operationsOf('alarms', {
       ...filters,
       order: choice(
         ['newest', 'due'],
-        '`due`: only alarms with an instant to come, the next first. Paused and ended alarms have none: without `status`, or with `pending`, they are left out; with their own `status` the call fails (400).',
+        '`due`: only alarms that have a next instant, the next one first. Paused and ended alarms have none: without `status`, or with `pending`, they are left out; with their own `status` the call fails (400).',
       ).optional(),
       limit: limit(50),
       cursor: cursor.describe(
@@ -145,8 +149,11 @@ export const alarmOperations = operationsOf('alarms', {
   pause: action('Pause an alarm'),
   resume: action('Resume a paused alarm'),
   skip: action('Skip the next occurrence'),
-  fire: action('Fire an alarm now, in addition to its schedule', ['quota_exceeded']),
-  retry: action('Retry a failed alarm now', ['quota_exceeded']),
+  fire: action('Fire an alarm now', {
+    description: 'The schedule of a recurring alarm continues. A one-shot alarm does not fire again.',
+    refusals: ['quota_exceeded'],
+  }),
+  retry: action('Retry a failed or timed-out alarm now', { refusals: ['quota_exceeded'] }),
   complete: reportCall('Report success', { result: report('The result. Default: `ok`.') }),
   fail: reportCall('Report failure', { reason: report('The reason.') }),
   act: {

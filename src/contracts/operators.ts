@@ -114,7 +114,8 @@ export const operatorOperations = operationsOf('operators', {
   },
   revokeKey: {
     rights: 'admin',
-    summary: 'Revoke a key, within a second',
+    summary: 'Revoke a key',
+    description: 'It stops working within a second.',
     params: keyId,
     answers: ok('The key.', keyView),
     refusals: ['not_found', 'conflict'],

@@ -8,10 +8,10 @@ import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
 export const readOperations = operationsOf('what happened', {
   why: {
     rights: 'read',
-    summary: 'Get the whole story of an alarm, and what happens next',
+    summary: 'Get the whole history of an alarm, and what happens next',
     params: z.object({ id: idOf('The alarm’s id.') }),
     answers: ok(
-      'The story, in order.',
+      'The history, in order.',
       named('Story', {
         id: z.string(),
         status,

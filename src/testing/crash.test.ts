@@ -52,6 +52,6 @@ describe('a crash', () => {
 
   test('needs a file: what is in memory is gone with its process', async () => {
     await using bench = await openTest()
-    expect(() => bench.crash()).toThrow('Only what is kept in a file outlives a crash')
+    expect(() => bench.crash()).toThrow('An in-memory store is lost in a crash')
   })
 })

@@ -185,9 +185,9 @@ describe('through a server', () => {
     const { code, stdout, stderr } = await wakeful(args, '', env)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     const name = args[1] === 'list' ? args.join(' ') : args[0]
-    expect(stderr).toMatch(`error: ${name} needs the store itself, and WAKEFUL_URL names a server`)
+    expect(stderr).toMatch(`error: ${name} works on a store only, and WAKEFUL_URL names a server`)
     const flag = await wakeful([...args, '--url', 'http://127.0.0.1:1'])
-    expect(flag.stderr).toMatch(`error: ${name} needs the store itself, and --url names a server`)
+    expect(flag.stderr).toMatch(`error: ${name} works on a store only, and --url names a server`)
   })
 
   it('names the server that does not answer, and hides the key', async () => {

@@ -93,7 +93,7 @@ describe('a role that owns nothing and has the grants of the guide', () => {
   it('gets an error that says who must migrate if the schema is missing', async () => {
     await expect(open(`${as}?schema=elsewhere`)).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: /migrate as its owner/,
+      message: /To migrate, connect as the owner/,
     })
   })
 })

@@ -144,7 +144,7 @@ describe('a pooler in the URL', () => {
   it('is required if it was denied wrongly', async () => {
     await expect(open(`${url}?schema=denied&pooler=no`)).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: /a pooler stands in between/,
+      message: /the connection goes through a pooler/,
     })
   })
 

@@ -176,6 +176,6 @@ describe('a transactional handler', () => {
     })
     const alarm = await wakeful.get(id)
     expect(alarm?.status).toBe('failed')
-    expect(alarm?.lastError).toMatch(/Wakeful commits fire\.tx itself/)
+    expect(alarm?.lastError).toMatch(/Wakeful commits it together with the result/)
   })
 })

@@ -325,16 +325,16 @@ it('accepts exactly one time field, with a helpful error', async () => {
   expect(await refused({ target: EVENT })).toMatchObject({
     code: 'invalid_request',
     detail: expect.stringContaining(
-      'exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This has none',
+      'exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This time has none',
     ),
   })
   expect((await refused({ delay: '1h', every: '5m', target: EVENT })).detail).toMatch(
-    'This has `delay` and `every`',
+    'This time has `delay` and `every`',
   )
   expect(await refused({ fire_at: 'tomorrow', target: EVENT })).toMatchObject({ code: 'invalid_time' })
   const isoOnly = async (fire_at: string) => (await refused({ fire_at, target: EVENT })).detail
   expect(await isoOnly('1794890009')).toMatch(
-    'must be an instant such as 2026-11-17T04:33:29.000Z, not a count since 1970. Plain',
+    'must be an instant such as 2026-11-17T04:33:29.000Z, not "1794890009". Use',
   )
   for (const text of ['1794890009', '20261201', '2026-13-01T00:00:00Z', '+002026-12-01T09:00Z'])
     expect(await isoOnly(text)).not.toMatch('in 30 minutes')

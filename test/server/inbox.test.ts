@@ -55,7 +55,7 @@ it('delivers an unacknowledged wake again', async () => {
   const second = (await call('GET', '/v1/inbox?wait=20s', undefined, as)).json.items[0]
   expect(second).toMatchObject({ occurrence_id: first.occurrence_id, tries: 2 })
   const late = await call('POST', `/v1/inbox/${first.occurrence_id}/ack`, { fail: 'slow', tries: 1 }, as)
-  expect([late.status, late.json.detail]).toEqual([404, expect.stringContaining('handed out again since')])
+  expect([late.status, late.json.detail]).toEqual([404, expect.stringContaining('has been handed out again')])
   const wrong = await call('POST', `/v1/inbox/${first.occurrence_id}/ack`, { tries: 0 }, as)
   expect(wrong.json.code).toBe('invalid_request')
   await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'no report is awaited' }, as)

@@ -262,7 +262,7 @@ it('names the quota in every error, with a retry time if waiting helps', async (
     true,
   ])
   expect(await refusing({ wakes_per_hour: 1 }, {})).toEqual([
-    expect.stringMatching(/^your tenant may have 1 alarm per hour that .*\(wakes_per_hour\)/),
+    expect.stringMatching(/^your tenant may set 1 alarm per hour that .*\(wakes_per_hour\)/),
     true,
   ])
   expect(await refusing({ active_alarms: 0 }, {})).toEqual([

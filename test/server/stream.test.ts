@@ -41,7 +41,7 @@ it('rejects options it cannot stream', async () => {
   const detail = async (types: string) =>
     (await call('GET', `/v1/events/stream?types=${types}`)).json.detail as string
   expect(await detail('order.paid,alarm.fird')).toMatch(
-    '`types`: no event has the type "alarm.fird". Did you mean alarm.fired?',
+    '`types`: There is no event type "alarm.fird". Did you mean alarm.fired?',
   )
   for (const types of ['alarm.set', 'Alarm.fired', 'timer.florp', 'alarm.*', 'watch.stale', '%20,%20'])
     expect(await detail(types)).toMatch(/^`types`/)

@@ -34,7 +34,7 @@ it('says which field is wrong, by its path, and what would be right', async () =
     refused('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
   for (const [wrong, text, field] of [
     [{ delay: '1x' }, "`items[1].delay`: '1x' is not a duration", 'items[1].delay'],
-    [{}, '`items[1]`: A time has exactly one of', 'items[1]'],
+    [{}, '`items[1]`: Set exactly one of', 'items[1]'],
     [{ delay: '1h', label: 'é'.repeat(300) }, '`items[1].label` is 600 bytes long', 'items[1].label'],
   ] as const) {
     const { detail, errors } = await batch({ delay: '1h' }, wrong)
@@ -55,10 +55,10 @@ it('says which field is wrong, by its path, and what would be right', async () =
 })
 
 it.each<[object | string, string]>([
-  [{}, 'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This has none.'],
+  [{}, 'Set exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This time has none.'],
   [
     { delay: '1h', cron_expr: '@daily' },
-    'A time has exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This has `delay` and `cron_expr`.',
+    'Set exactly one of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`. This time has `delay` and `cron_expr`.',
   ],
   [
     { delay: '1h', target: undefined },
@@ -74,7 +74,7 @@ it.each<[object | string, string]>([
   ],
   [
     { fire_at: 'tomorrow' },
-    '`fire_at` "tomorrow" must be an instant such as 2030-01-01T09:00:00Z. Plain language goes into `when`.',
+    '`fire_at` must be an instant such as 2030-01-01T09:00:00Z, not "tomorrow". Use `when` for plain language.',
   ],
   [
     { when: 'every morning' },
@@ -91,7 +91,7 @@ it.each<[object | string, string]>([
   ],
   [
     { when: 'noon', timezone: '+02:00' },
-    "`timezone`: '+02:00' is an offset, which ignores summer time. Use an IANA name such as 'Europe/Rome' or 'UTC'.",
+    "`timezone`: '+02:00' is an offset, which ignores daylight saving time. Use an IANA name such as 'Europe/Rome' or 'UTC'.",
   ],
   [
     { delay: '1h', target: { webhok: 'https://a.example' } },
@@ -103,7 +103,7 @@ it.each<[object | string, string]>([
   ],
   [
     { delay: '1h', target: { webhook: 'http://localhost/x' } },
-    '`target.webhook` is at a loopback address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+    '`target.webhook` is at a loopback address, which webhooks cannot reach. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
   ],
   [
     { delay: '1h', count: 3 },

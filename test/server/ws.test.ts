@@ -92,7 +92,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const headers = { 'wakeful-owner': 'follow' }
   const [ws, other] = [await connected(url, { headers }), await connected(url)]
   await other.call('subscribe')
-  expect((await ws.call('subscribe', { types: ['alarm.set'] })).error.detail).toMatch('no event has the type')
+  expect((await ws.call('subscribe', { types: ['alarm.set'] })).error.detail).toMatch('no event type')
   const { subscription, cursor } = (await ws.call('subscribe')).result
   const append = async (n: number) => (await ws.call('append', { type: 'order.paid', data: { n } })).result
   const first = await append(1)

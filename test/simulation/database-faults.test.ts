@@ -136,7 +136,7 @@ describe('a statement that conflicts with another', () => {
       (thrown: unknown) => thrown,
     )
     await world.run(1_000)
-    const message = expect.stringContaining('other transactions were in the way again and again')
+    const message = expect.stringContaining('the transaction conflicted with others several times')
     expect(await refused).toMatchObject({ code: 'store_unavailable', message })
     expect(world.trace.lines.filter((line) => line.endsWith('ant.1 set'))).toHaveLength(8)
   })

@@ -113,13 +113,13 @@ function eventText({ type, data }: StoryEvent): string {
     case 'timer.due_time_reached':
       return `written to the log, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)}`
     case 'alarm.attempt_failed':
-      return `attempt ${data.attempt} failed${error}; tried again at ${data.retry_at}`
+      return `attempt ${data.attempt} failed${error}; next attempt at ${data.retry_at}`
     case 'alarm.failed':
       return `failed for good${error}`
     case 'alarm.skipped':
       return skippedText(data)
     case 'alarm.completed':
-      return `reported complete${data.late === true ? ', after the time-out' : ''}: ${data.result}`
+      return `reported complete${data.late === true ? ', after the timeout' : ''}: ${data.result}`
     case 'alarm.timed_out':
       return 'no report came in time'
     case 'alarm.rescheduled':
@@ -131,7 +131,7 @@ function eventText({ type, data }: StoryEvent): string {
         return `moved from ${data.was} to ${data.next_fire_at}: a calendar it names was edited`
       return `rescheduled to ${data.next_fire_at}`
     case 'alarm.dead_lettered':
-      return `handed to its dead-letter target ${data.target} as ${data.letter_id}`
+      return `called its onFailure target ${data.target}, with alarm ${data.letter_id}`
     default:
       return type.replace(/^alarm\./, '')
   }

@@ -40,9 +40,9 @@ it('uses a named server, unless --db overrides WAKEFUL_URL', () => {
 })
 
 it('says that a command needs a store, and that WAKEFUL_URL named a server', () => {
-  expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup needs the store itself/)
+  expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup works on a store only/)
   expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(
-    /^backup needs the store itself, and WAKEFUL_URL names a server/,
+    /^backup works on a store only, and WAKEFUL_URL names a server/,
   )
   expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
 })

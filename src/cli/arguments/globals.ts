@@ -27,7 +27,7 @@ export function addGlobals(program: Command): Command {
     .option('--url <url>', 'use this server instead of a store, with the key in WAKEFUL_KEY (WAKEFUL_URL)')
     .option('--tenant <name>', 'act as this tenant')
     .option('--owner <name>', 'act as this owner')
-    .option('--timezone <zone>', 'the zone of times, read and printed (default: the system’s)')
+    .option('--timezone <zone>', 'the time zone in which times are read and printed (default: the system’s)')
     .option('--json', 'print JSON')
     .option('--trust-clock', 'accept the wall clock, however far it is from the last time in the store')
 }

@@ -54,7 +54,7 @@ export function addSetOptions(command: Command): Command {
       'delay of the first retry, doubled for each further one (default 5s)',
     )
     .option('--backoff-cap <duration>', 'longest delay between retries (default 1h)')
-    .option('--on-failure <target>', 'the target after the last failed attempt')
+    .option('--on-failure <target>', 'the target that is called when the last attempt has failed')
 }
 
 function optionOf(name: FlagName): Option {

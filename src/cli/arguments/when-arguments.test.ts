@@ -20,7 +20,7 @@ it('reads the options of a time', () => {
 
 it('rejects no time and more than one', () => {
   expect(() => readWhen([], {})).toThrow(/The time is missing/)
-  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/This has `at` and `cron`/)
+  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/This time has `at` and `cron`/)
   expect(() => readWhen([], { unix: 'soon' })).toThrow(/must be a number of seconds/)
 })
 

@@ -24,8 +24,13 @@ const ACTIONS = [
   ['pause', 'pause', 'pause an alarm', 'paused'],
   ['resume', 'resume', 'resume a paused alarm', 'resumed'],
   ['skip', 'skipNext', 'skip the next occurrence', 'next one skipped'],
-  ['fire', 'fireNow', 'fire an alarm now, in addition to its schedule', 'fires now'],
-  ['retry', 'retry', 'retry a failed alarm', 'tried again'],
+  [
+    'fire',
+    'fireNow',
+    'fire an alarm now; the schedule of a recurring alarm continues, a one-shot does not fire again',
+    'fires now',
+  ],
+  ['retry', 'retry', 'retry a failed or timed-out alarm', 'tried again'],
 ] as const
 
 const REPORTS = [

@@ -30,7 +30,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
     'calendar put company 2026-12-24..2026-12-31 2027-01-06',
     'calendar put us-holidays --ics us.ics',
     'calendar put gulf --weekend fri,sat',
-  ]).option('--empty', 'a calendar without days; alarms may still name it')
+  ]).option('--empty', 'remove all days of the calendar, and keep the calendar')
   addWriting(calendar, shell, 'add', 'add days to a calendar, or create it', [
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
@@ -48,7 +48,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
       out.print(wireText(found), () => details(found))
     }),
   )
-  addCommand(calendar, 'remove <name>', 'delete a calendar that no alarm names', [
+  addCommand(calendar, 'remove <name>', 'delete a calendar; fails while a pending alarm uses it', [
     'calendar remove company',
   ]).action(
     onStore(shell, 'existing', async ({ alarms, out }, name: string) => {

@@ -28,7 +28,7 @@ export function addEvents(program: Command, shell: CliContext): void {
     .option('--after <cursor>', 'start after this cursor (`newest`: only new events)')
     .option('--alarm <id>', 'only events of this alarm')
     .option('--key <key>', 'only events of the alarm with this key')
-    .option('--limit <n>', 'stop after this many', wholeNumber(1))
+    .option('--limit <n>', 'stop after this many events', wholeNumber(1))
     .action(async (flags: EventFlags, self: Command) => {
       await withSession(shell, self, flags.follow === true ? 'any' : 'existing', (session) =>
         print(session, flags, shell),

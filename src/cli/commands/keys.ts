@@ -69,7 +69,9 @@ export function addKeys(program: Command, shell: CliContext): void {
         session.out.print(wireText({ ...view, key }), () => [key, `  ${summary(view)}`])
       }),
     )
-  addCommand(group, 'revoke <id>', 'revoke a key, within a second', ['keys revoke 0f3f2a5b1c2d7e3a']).action(
+  addCommand(group, 'revoke <id>', 'revoke a key; it stops working within a second', [
+    'keys revoke 0f3f2a5b1c2d7e3a',
+  ]).action(
     onKeys(shell, 'existing', async (keys, session, id: string) => {
       const view = await keys.revoke(id, await tenantOf(keys, id))
       await audit(session, 'admin.key_revoked', view)

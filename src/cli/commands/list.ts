@@ -37,7 +37,11 @@ export function addList(program: Command, shell: CliContext): void {
     .option('--q <words>', 'words to search for in label, message, key and subject')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .addOption(
-      choice('--order <order>', 'newest first, or alarms with an instant to come, next first', ORDERS),
+      choice(
+        '--order <order>',
+        'newest: newest first; due: only alarms that will fire, the next one first',
+        ORDERS,
+      ),
     )
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'the cursor of the next page')

@@ -11,7 +11,7 @@ export function addMcp(program: Command, shell: CliContext): void {
     'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
     'mcp --url https://wakeful.example.com',
   ])
-    .option('--no-clock', 'do not fire alarms here: another process does')
+    .option('--no-clock', 'do not fire alarms in this process; another one must')
     .action(async (flags: { clock: boolean }, self: Command) => {
       const globals: Globals = self.optsWithGlobals()
       const stop = new Stop(shell.terminal)

@@ -18,7 +18,7 @@ import { addExport, addImport } from './transfer.ts'
 
 const GROUPS = {
   'Alarms:': [addServe, addMcp, addSet, addList, addGet, addCancel, addEdits, addReset, addCalendars],
-  'Past and future:': [addHistory, addStats, addWhy, addEvents, addPreview, addParse],
+  'History and preview:': [addHistory, addStats, addWhy, addEvents, addPreview, addParse],
   'The store:': [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys],
 }
 

@@ -25,7 +25,7 @@ export function addGet(program: Command, shell: CliContext): void {
 
 /** `why ID`: prints the story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: CliContext): void {
-  const command = addCommand(program, 'why [id]', 'show the story of an alarm, and what happens next', [
+  const command = addCommand(program, 'why [id]', 'show the history of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',
   ])

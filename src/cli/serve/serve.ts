@@ -105,7 +105,7 @@ async function runUntilStopped(
     drainUntil = shell.terminal.monotonic() + drainMs
     await reporting
     log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
-    // Meanwhile the server rejects new calls, and accepts reports of deliveries in flight.
+    // Only /readyz has changed: the server answers calls until it is closed, such as reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
     const leftMs = drainUntil - shell.terminal.monotonic()

@@ -9,7 +9,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'alarm.wrong_status': 'conflict: Cannot {verb} while the alarm is {status}.',
   'alarm.not_retryable':
     'conflict: Cannot retry: the alarm is {status}. Only failed or timed_out alarms can be retried.',
-  'alarm.firing': 'conflict: Cannot {verb}: the alarm is firing now. Try again when it has settled.',
+  'alarm.firing': 'conflict: Cannot {verb}: the alarm is firing now. Try again when the delivery has ended.',
   'alarm.not_fired': 'conflict: Cannot {verb}: the alarm has not fired yet.',
   'alarm.no_report_awaited': 'conflict: Cannot {verb}: no occurrence of the alarm awaits a report.',
   'alarm.single_occurrence': 'Cannot skip next: the alarm has only one occurrence. Cancel it instead.',
@@ -26,7 +26,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'payload.over_quota':
     'payload_too_large: <payload>, <message>, <target>, <onFailure> are {bytes} bytes together. Your quota is {max} (payload_bytes). Store large data elsewhere and put a reference into the payload.',
   'pool.too_many':
-    'quota_exceeded: Pool {pool} would be one more than the {max} pools a store can have. Name a pool that a process serves, or the handler alone.',
+    'quota_exceeded: A store can have at most {max} pools, so pool {pool} cannot be added. Use a pool that a process serves, or name the handler without a pool.',
   'pool.malformed': 'Pool {name} must be 1 to 64 lower-case letters, digits, - and _.',
   'pool.built_in': 'Pool {name} is reserved for the built-in targets. Choose another name.',
   'target.missing':
@@ -47,19 +47,19 @@ export const ALARM_REASONS = reasons('invalid_request', {
     "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
   'target.not_paused': 'not_found: The {kind} {name} is not paused, so it cannot be resumed.',
-  'handler.name_reserved': "'{name}' is the inbox. Give the handler another name.",
+  'handler.name_reserved': "The name '{name}' is reserved for the inbox. Give the handler another name.",
   'handler.not_function': 'Handler {name} must be a function.',
   'handler.registered': 'Handler {name} is already registered. Choose another name.',
   'handler.not_transactional':
     'fire.tx exists only on a transactional handler: handle(name, fn, { transactional: true }).',
   'handler.ended_transaction':
-    'The handler ended or broke its transaction. Wakeful commits fire.tx itself, with the settle.',
+    'The handler committed, rolled back or broke fire.tx. Do not end it: Wakeful commits it together with the result.',
   'webhook.url': '{field} must be a URL that begins with https:// or http://, not {value}.',
   'webhook.characters': '{field} contains spaces, control characters or backslashes. Percent-encode them.',
   'webhook.credentials': '{field} contains a user or password. Send them in headers, which are encrypted.',
   'webhook.fragment': '{field} has a fragment (#…), which is never sent. Leave it out.',
   'webhook.forbidden_address':
-    '{field} is at a {kind} address, where webhooks do not go. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
+    '{field} is at a {kind} address, which webhooks cannot reach. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
   'webhook.headers': '{field} must be an object of strings, not {value}.',
   'webhook.header_twice': 'The header {name} appears twice. Use it once.',
   'webhook.header_name': '{name} is not a valid header name. Use letters, digits and -.',
@@ -74,10 +74,10 @@ export const ALARM_REASONS = reasons('invalid_request', {
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',
   'webhook.secrets_full':
-    'conflict: {max} former secrets still sign, each for 24 hours after it was replaced. Rotate again after {until}, when the first of them expires.',
+    'conflict: {max} former secrets are still used to sign, each for 24 hours after it was replaced. Rotate again after {until}, when the first of them expires.',
   'inbox.both_reports': 'Report a wake with <complete> or with <fail>, not with both.',
   'inbox.wake_not_found':
-    'not_found: No wake {occurrence} was handed out to you, or it was acknowledged or handed out again since.',
+    'not_found: You hold no wake {occurrence}: it was never handed out to you, was already acknowledged, or has been handed out again.',
   'inbox.full':
     'quota_exceeded: The inbox of owner {owner} of tenant {tenant} is full ({max} wakes). Read and acknowledge them.',
   'event.type_reserved':
@@ -86,7 +86,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
     { value, near, known }: { value: string; near: string | null; known: readonly string[] },
     words,
   ) =>
-    `${words.it}: no event has the type ${value}. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
+    `${words.it}: There is no event type ${value}. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
   'calendar.too_many':
     'quota_exceeded: There are already {max} calendars. Remove one, or add the dates to another.',
   'calendar.not_found': {
@@ -102,11 +102,11 @@ export const ALARM_REASONS = reasons('invalid_request', {
       `Alarm ${alarm} names the calendar ${name}. Cancel or reschedule it first, or ${words.interface === 'cli' ? 'empty the calendar with `calendar put NAME --empty`' : 'put the calendar without dates'}.`,
   },
   'list.order_without_instant':
-    '<order=due> lists alarms that have an instant to come: active, pending, or fired with a report awaited. For status {status}, leave <order> out.',
+    '<order=due> lists alarms that have a next instant: status active, pending, or fired (waiting for a report). For status {status}, leave <order> out.',
   'list.cursor_of_other_order':
     'This cursor belongs to a list in another order than {order}. Use it with the order of the page it came from.',
   'cursor.malformed': '{value} is not a cursor of a page of {kind}.',
   'cursor.expired':
     'cursor_expired: Events after this cursor are no longer kept, so some would be missed. Start again, from the oldest event kept or from the newest.',
-  'document.contended': 'conflict: {kind} {name} is being changed by others. Try again.',
+  'document.contended': 'conflict: Another call is changing {kind} {name}. Try again.',
 })

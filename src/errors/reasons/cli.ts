@@ -4,7 +4,7 @@ import { reasons } from '../reason.ts'
 export const CLI_REASONS = reasons('invalid_request', {
   'cli.store_and_server': '<db> is a store and <url> is a server. Use one of them.',
   'cli.store_only':
-    '{command} needs the store itself, and {from} names a server. Run it where the store is, with <db>.',
+    '{command} works on a store only, and {from} names a server. Run it on a machine that can open the store, with <db>.',
   'cli.needs_store': '{field} needs a store. Leave it out, or <url>.',
   'cli.server_url': '{field} must be the URL of a server, such as http://127.0.0.1:7420, not {value}.',
   'cli.time_missing':

@@ -40,7 +40,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'field.misplaced': ({ call, name }: { call: string; name: string }, words) =>
     `${words.it} belongs inside the first argument of ${call}: { at: 'every day at 9am', ${name}: … }.`,
   'when.kinds': ({ fields, others }: { fields: readonly string[]; others: readonly string[] }, words) =>
-    `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
+    `Set exactly one of ${words.names(fields)}. This time has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
   'options.not_object': '{call} takes its options as an object, not {value}.',
   'argument.not_list': '{call} takes a list of {of}, not {value}.',
   'request.several_errors': '',
@@ -49,7 +49,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'instant.malformed':
     "invalid_time: {text} is not an instant. Write it like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'.",
   'instant.words':
-    'invalid_time: {field} {text} must be an instant such as {example}. Plain language goes into `when`.',
+    'invalid_time: {field} must be an instant such as {example}, not {text}. Use `when` for plain language.',
   'instant.no_offset':
     "invalid_time: {text} is not an instant: it has no offset. Add 'Z' or one like '+01:00', or set <timezone>.",
   'instant.out_of_range': 'invalid_time: {text} is outside the years 1970 to 9999.',
@@ -69,7 +69,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'duration.no_unit': `invalid_time: {text} has no unit. ${DURATION_FORMS}`,
   'duration.calendar_unit':
     'invalid_time: {text} is not a duration: months and years have no fixed length. Count in days or weeks.',
-  'duration.text_too_long': 'invalid_time: This text is too long for a duration.',
+  'duration.text_too_long': `invalid_time: This text is too long for a duration. ${DURATION_FORMS}`,
   'duration.too_long': 'invalid_time: {text} is longer than 10,000 years.',
   'duration.not_milliseconds': 'invalid_time: {value} is not a duration in whole milliseconds.',
   'every.no_number': "invalid_rule: {text} has no number. Use '{one}'.",

@@ -52,15 +52,15 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   'store.password_missing':
     'store_unavailable: {name}: the server wants a password. Put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD. ({cause})',
   'store.no_tls':
-    'store_unavailable: {name}: the server has no TLS, which the URL asks for. Switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust. ({cause})',
+    'store_unavailable: {name}: the URL requires TLS, and the server does not offer it. Enable TLS on the server, or use sslmode=disable in a network that you trust. ({cause})',
   'store.certificate':
     'store_unavailable: {name}: the server’s certificate cannot be verified. Name who signed it (?sslrootcert=ca.pem), and the host as the certificate does. ({cause})',
   'store.no_database':
     'store_unavailable: {name}: there is no such database. Create it (createdb) or check the URL. ({cause})',
   'store.not_permitted':
-    'store_unavailable: {name}: the user may not do this. `wakeful doctor` names what to grant it; or migrate as its owner. ({cause})',
+    'store_unavailable: {name}: the database role lacks a privilege. `wakeful doctor` prints the GRANT to run. To migrate, connect as the owner of the schema. ({cause})',
   'store.table_missing':
-    'store_unavailable: {name}: a table is missing. `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema. ({cause})',
+    'store_unavailable: {name}: a table is missing. Run `wakeful doctor` to see which. In a new schema, `wakeful migrate` creates the tables. ({cause})',
   'store.read_only':
     'store_unavailable: {name}: the server takes no writes: it is a standby, or default_transaction_read_only is on. Point the URL at the primary. ({cause})',
   'store.connections_used_up':
@@ -72,11 +72,11 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   'store.statement_timeout':
     'store_unavailable: {name}: the statement took too long and was ended (statement_timeout). Nothing was written. ({cause})',
   'store.transaction_timeout':
-    'store_unavailable: {name}: the process stood still within a transaction, which was rolled back. Try again. ({cause})',
+    'store_unavailable: {name}: a transaction was idle for too long (the process was suspended or busy) and was rolled back. Try again. ({cause})',
   'store.pooler':
-    'store_unavailable: {name}: a pooler stands in between and cannot do this. Leave ?pooler=no and ?prepare=yes out of the URL. ({cause})',
+    'store_unavailable: {name}: the connection goes through a pooler that does not support this. Leave ?pooler=no and ?prepare=yes out of the URL. ({cause})',
   'store.contended':
-    'store_unavailable: {name}: other transactions were in the way again and again. Try again. ({cause})',
+    'store_unavailable: {name}: the transaction conflicted with others several times. Try again. ({cause})',
   'store.unreachable':
     'store_unavailable: {name}: the server cannot be reached. Check that it runs and that the URL is right. ({cause})',
 
@@ -116,7 +116,7 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   'tx.other_database':
     '{field} is not on the database of the alarms, which are in {name}. Connect to that database.',
   'tx.isolation':
-    '{field} is a {level} transaction, which does not see what is being delivered meanwhile. For keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED.',
+    '{field} is a {level} transaction, which cannot see current deliveries. For keys, edits and cancels, use BEGIN ISOLATION LEVEL READ COMMITTED.',
 
   // Exports and backups.
   'export.not_json': 'Line {line} of the export is not JSON ({cause}).',
@@ -129,7 +129,7 @@ export const OPERATION_REASONS = reasons('invalid_request', {
     'Line {line} of the export: version {version} is newer than {max}, the newest this Wakeful reads. Upgrade Wakeful.',
   'export.too_old':
     'Line {line} of the export: version {version} is older than {min}, the oldest this Wakeful reads. Export again with a newer version.',
-  'export.not_one': 'This is not an export of Wakeful: its first line is missing.',
+  'export.not_one': 'This is not a Wakeful export: its first line is not an export header.',
   'export.cut_off':
     'The export ends early, after {rows} rows, which were imported. Export again and import the rest.',
   'export.lines_missing': 'The export should hold {count} {what}, but has {found}. Lines are missing.',
@@ -137,7 +137,7 @@ export const OPERATION_REASONS = reasons('invalid_request', {
     'conflict: Alarm {alarm} has the key {value}, which alarm {by} has in this store. Cancel that alarm and import again, or cancel the other in its own store and export again.',
   'import.idempotency_key_taken':
     'conflict: Alarm {alarm} has the idempotency key {value}, which alarm {by} has in this store, and which is kept as long as that alarm. Import into another store (another file, another ?schema=).',
-  'import.owner_differs': 'conflict: Alarm {alarm} is already here, and belongs to another owner.',
+  'import.owner_differs': 'conflict: Alarm {alarm} already exists in this store, under another owner.',
   'import.calendar_missing':
     'Alarm {alarm} names the calendar {name}, which is neither in the export before it nor in this store. Create the calendar first.',
   'import.alarm_missing': ({ event, alarm }: { event: string; alarm: string | null }) =>
@@ -167,7 +167,8 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {cause}',
   'secret.unwritable':
     'store_unavailable: No secret could be written to {file} ({cause}). Make the folder writable, or set WAKEFUL_SECRET.',
-  'secret.sealed_otherwise': 'internal: The text was encrypted with another secret, or for another target.',
+  'secret.sealed_otherwise':
+    'internal: The headers were encrypted with another secret, or for another target.',
   'secret.file': 'The secret file {file} cannot be read. Create it, or leave --secret-file out.',
   'listen.in_use':
     '{address} is used by another program, perhaps another `wakeful serve`. Choose another with --port.',
@@ -195,9 +196,9 @@ export const OPERATION_REASONS = reasons('invalid_request', {
       `The server answered ${status}${cause === '' ? ' without details' : `: ${cause}`}.`,
   },
   'testing.crash_in_memory':
-    'Only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" }).',
+    'An in-memory store is lost in a crash. Use a file: openTest({ store: "sqlite:alarms.db" }).',
   /** A fault of Wakeful's own, or one that only its operator may know. */
-  internal: 'internal: An error of the server. Its log has the details.',
+  internal: 'internal: Internal error. The server’s log has the details.',
 })
 
 function secretAdvice(file: string | null): string {

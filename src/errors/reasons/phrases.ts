@@ -100,7 +100,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   // Start, end and number.
   'phrase.zero_times': "{text}: '{count} times' is never. Use a number of at least 1.",
   'phrase.no_start':
-    "{text}: '{word}' does not name its start. Use '10 times', or the last day: 'until 2027-01-31'.",
+    "{text}: '{word}' needs a start. Use a number of times ('10 times') or the last day ('until 2027-01-31').",
   'phrase.times_per_day':
     "{text}: '{count} times' may mean on each day or in total. Use 'every day at 9am, {count} times', or list the times of day.",
   'phrase.start_or_time':
@@ -108,7 +108,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   'phrase.end_or_time':
     "{text}: '{word}' may be the time of each occurrence, or of the end. Use 'every day at 9am until friday'.",
   'phrase.end_of_day':
-    "{text}: '{word}' may be the end of each day, or of all. Use 'between 9am and 5pm', or name the day it ends.",
+    "{text}: '{word}' can mean the end of each day, or the end of the rule. Use 'between 9am and 5pm', or name the day it ends.",
 
   // Days of a recurring phrase that do not fit together.
   'phrase.never_comes': '{text} never fires: there is no such day. Use days that exist.',
@@ -120,7 +120,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
     '{text} has both weekdays and days of the month. Use one, or set an alarm for each.',
   'phrase.every_day_and_weekday': '{text} has both every day and {day}. Use one of them.',
   'phrase.days_without_choice':
-    "{text}: a step in days leaves no choice of days. Use 'every 2 weeks on friday', or the days alone.",
+    "{text}: 'every N days' cannot be combined with weekdays or days of the month. Use 'every 2 weeks on friday', or the days alone.",
   'phrase.month_days_in_weeks':
     "{text}: days of the month do not occur each week. Use 'on the 1st of every month'.",
   'phrase.which_weekday':
@@ -144,9 +144,9 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   'phrase.too_few_working_days':
     "{text}: not every month has {nth} working days. Use 'first' to '{max}th', or 'last'.",
   'phrase.quarter_without_working_day':
-    "{text}: a quarter goes with working days. Use 'every 3 months on the 1st starting 2027-01-01'.",
+    "{text}: 'quarter' can only be used with working days. Use 'every 3 months on the 1st starting 2027-01-01'.",
   'phrase.mixed_working_days':
-    '{text} mixes working days with other days under another weekend. Name all the days.',
+    '{text} combines working days with other days, and the weekend is not Saturday and Sunday. Name all the days.',
   'phrase.except_working_days': "{text}: working days cannot be an exception. Use 'every weekend'.",
   'phrase.except_nothing':
     "{text} does not name an exception. Use 'except sunday', or the name of a calendar.",

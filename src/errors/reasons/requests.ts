@@ -16,7 +16,7 @@ export const REQUEST_REASONS = reasons('invalid_request', {
       `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'This key'} is unknown. It may be revoked or expired.`,
   },
   'access.header_malformed': 'unauthorized: The Authorization header must be: Bearer wk_….',
-  'access.address_unknown': 'unauthorized: This address is unknown or no longer valid.',
+  'access.address_unknown': 'unauthorized: This calendar URL is unknown or no longer valid.',
   'access.ticket_unknown':
     'unauthorized: This ticket is unknown. A ticket is valid once, for 30 seconds. Create another with POST /v1/tickets.',
   'access.other_tenant': 'forbidden: This key belongs to one tenant, and Wakeful-Tenant names another.',
@@ -29,7 +29,7 @@ export const REQUEST_REASONS = reasons('invalid_request', {
   'access.tenant_secret':
     'forbidden: The secret belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
   'access.operators_only': "forbidden: This is for operators. It needs an admin key of every tenant ('*').",
-  'access.metrics': 'forbidden: The metrics cover all tenants. They need a key of tenant "*".',
+  'access.metrics': 'forbidden: Metrics cover all tenants. Use a key of tenant "*".',
   'access.origin':
     'forbidden: A page of {origin} may not call this server. allowed_origins lists the pages that may.',
   'access.other_site': 'forbidden: A page of another site or port may not call this server.',
@@ -45,9 +45,9 @@ export const REQUEST_REASONS = reasons('invalid_request', {
 
   // Limits on what a tenant, an owner or a connection may use.
   'quota.sets_per_second':
-    'rate_limited: {scope} may set {max} per second (sets_per_second). Try again a little later, or set many in one batch.',
+    'rate_limited: {scope} may set {max} per second (sets_per_second). Wait and try again, or set them in one batch.',
   'quota.wakes_per_hour':
-    'quota_exceeded: {scope} may have {max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.',
+    'quota_exceeded: {scope} may set {max} per hour that fire within five minutes (wakes_per_hour). Fires and retries count too. Check whether an agent wakes itself in a loop, or set an alarm that is due later.',
   'quota.active_alarms': {
     code: 'quota_exceeded',
     text: ({ scope, max }: { scope: string; max: number | null }) =>
@@ -58,7 +58,7 @@ export const REQUEST_REASONS = reasons('invalid_request', {
   'limit.calls': {
     code: 'rate_limited',
     text: ({ count, own }: { count: number; own: boolean }) =>
-      `${count} calls${own ? ' of yours' : ''} are already waiting for their turn. Try again shortly.`,
+      `${own ? `You already have ${count} waiting calls` : `${count} calls are already waiting`}. Try again shortly.`,
   },
   'limit.messages': 'rate_limited: At most {max} messages per second are allowed. Send fewer.',
   'limit.calls_in_progress':
@@ -68,13 +68,13 @@ export const REQUEST_REASONS = reasons('invalid_request', {
   'limit.tenant_connections':
     'rate_limited: Your tenant already has {max} live connections, half of what this server allows.',
   'limit.waiting_calls':
-    'rate_limited: {max} calls of yours are already waiting for wakes. End one of them first.',
+    'rate_limited: You already have {max} calls that wait for wakes. End one of them first.',
   'server.closing': 'store_unavailable: This server is shutting down. Try again shortly.',
 
   // Its form, before its content is looked at.
   'request.no_such_call':
     'not_found: There is no call {call}. /openapi.json lists them, and /llms.txt the docs.',
-  'request.no_such_method': 'not_found: {path} has no {method}. It has {methods}.',
+  'request.no_such_method': 'not_found: {path} does not support {method}. It supports {methods}.',
   'request.no_such_ws_call': 'not_found: There is no call {call}. Known: {known}.',
   'request.no_such_page': 'not_found: There is no page {path}. /llms.txt lists them.',
   'request.no_websocket_here': 'not_found: There is no WebSocket at this path. It is at {path}.',

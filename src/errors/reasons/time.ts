@@ -7,7 +7,7 @@ const ZONE_FORMS = "Use an IANA name such as 'Europe/Rome' or 'UTC'."
 /** Refusals about times. `text` is what was written, quoted. */
 export const TIME_REASONS = reasons('invalid_time', {
   // Zones, times, and times to list from.
-  'timezone.offset': `invalid_timezone: {zone} is an offset, which ignores summer time. ${ZONE_FORMS}`,
+  'timezone.offset': `invalid_timezone: {zone} is an offset, which ignores daylight saving time. ${ZONE_FORMS}`,
   'timezone.unknown': {
     code: 'invalid_timezone',
     text: ({ zone, near }: { zone: string; near: string | null }) =>
@@ -18,11 +18,11 @@ export const TIME_REASONS = reasons('invalid_time', {
     'invalid_request: {field} belongs to recurring rules. This {other} fires once. Leave {field} out.',
   'when.misfire_all_once':
     'invalid_request: <misfire=all> belongs to recurring rules. This {other} fires once. Use <misfire=once> or <misfire=skip>.',
-  'when.said_twice': 'invalid_request: {text} sets its {option}, and so does {field}. Use one of them.',
+  'when.said_twice': 'invalid_request: {text} and {field} both set the {option}. Use one of them.',
   'when.misfire_within': "invalid_request: <misfire.all.within> '0s' would fire none. Use <misfire=skip>.",
   'since.malformed': `<since> {text} is not a time. ${SINCE_FORMS}`,
   'since.recurs': `<since> {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
   'since.future': `<since> {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
   'clock.backwards': 'Cannot advance by {by}: time only moves forwards. Use jump to set the wall clock.',
-  'clock.past': 'Cannot advance to {to}: it is already {now} there. Use jump to set the wall clock.',
+  'clock.past': 'Cannot advance to {to}: the clock is already at {now}. Use jump to set the wall clock.',
 })

@@ -5,7 +5,7 @@ import { addressClass, DeliveryFailure, hostClass } from '../../targets/index.ts
 /** The error if a name has no address that webhooks may reach. */
 function forbidden(kind: string): DeliveryFailure {
   const how = 'the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1'
-  return new DeliveryFailure(`webhooks do not go to ${kind} addresses; ${how}`, { final: true })
+  return new DeliveryFailure(`webhooks cannot reach ${kind} addresses; ${how}`, { final: true })
 }
 
 /** Looks up all addresses of a name, as `dns.lookup` does. */

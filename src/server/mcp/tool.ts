@@ -126,7 +126,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Wait, then call again.',
   store_unavailable: 'Call again in a few seconds; with an idempotency_key a repeated `set` is harmless.',
   schema_too_new: 'The operator has to upgrade the server.',
-  internal: 'This is an error of the server, which has logged it. Try once more later.',
+  internal: 'This is an internal error. The server has logged it. Try once more later.',
 }
 
 /** A refusal as a tool's answer: the stable code, what was wrong, what to change, and the problem as JSON. */

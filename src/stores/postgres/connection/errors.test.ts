@@ -4,7 +4,7 @@ import { isStoreError, storeFailure } from './errors.ts'
 it.each([
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', /wants a password.*PGPASSWORD/],
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string', /wants a password/],
-  ['The server does not support SSL connections', /has no TLS.*sslmode=disable/],
+  ['The server does not support SSL connections', /requires TLS.*sslmode=disable/],
 ])('says what would help where pg has no code for it: %s', (text, message) => {
   expect(storeFailure(new Error(text), 'host/app')).toMatchObject({ code: 'store_unavailable', message })
 })

@@ -210,7 +210,7 @@ describe('a database that cannot be had', () => {
     ['no server listens', `postgres://postgres@127.0.0.1:1/x`, 'store_unavailable', /cannot be reached/],
     ['there is no such database', url.replace(/[^/]*$/, 'nowhere'), 'store_unavailable', /createdb/],
     ['the schema has a wild name', `${url}?schema=a%22b`, 'invalid_request', /lower-case/],
-    ['it has no TLS', `${url}?sslmode=require`, 'store_unavailable', /has no TLS.*sslmode=disable/],
+    ['it has no TLS', `${url}?sslmode=require`, 'store_unavailable', /requires TLS.*sslmode=disable/],
     ['the URL is none', 'postgres://[', 'invalid_request', /postgres:\/\/user/],
   ])('is told apart: %s', async (_, at, code, message) => {
     await expect(open(at)).rejects.toMatchObject({ code, message })

@@ -43,7 +43,7 @@ describe('recurring phrases that are refused', () => {
     ['every day at 9am except at', /does not name an exception/],
     ['every day at 9am except working days', /cannot be an exception/],
     ['every day at 9am except a-b except c', /two exceptions/],
-    ['every day at 9am of the quarter', /a quarter goes with working days/],
+    ['every day at 9am of the quarter', /'quarter' can only be used with working days/],
     ['call mom every monday at 9am', /not understood: 'call', 'mom'/],
     ['every', /not understood: 'every'/],
     ['every blue moon', /'every', 'blue', 'moon'/],
@@ -61,7 +61,7 @@ describe('recurring phrases that are refused', () => {
     ['every june at 9am', /day is missing/],
     ['every week on the 1st', /do not occur each week/],
     ['every 3 days on friday', /every 2 weeks on friday/],
-    ['every day on the 1st', /no choice of days/],
+    ['every day on the 1st', /'every N days' cannot be combined/],
     ['every feb 30 at noon', /no February 30/],
     ['every year on the 31st of june and november', /no day 31/],
     ['on the 32nd of every month', /no day 32/],
@@ -88,7 +88,7 @@ describe('recurring phrases that are refused', () => {
     ['every day at 9am for 3 weeks', /'10 times'/],
     ['every day at 9am 0 times', /is never/],
     ['every day until friday at 5pm', /time of each occurrence, or of the end/],
-    ['every 15 minutes until 5pm', /end of each day, or of all/],
+    ['every 15 minutes until 5pm', /end of each day, or the end of the rule/],
     ['every day except monday to sunday', /leaves no day/],
   ])('%s', (text, message) => {
     expect(() => read(text)).toThrow(
