@@ -1,5 +1,5 @@
 import { review, type Serial } from '../alarm/index.ts'
-import { reportFailure } from '../engine/index.ts'
+import { reportAndRethrow } from '../engine/index.ts'
 import { type EditedCalendar, type ReviewResult, ZONE_DATA_META } from '../stores/index.ts'
 import type { Assembly, LibraryContext } from './context.ts'
 
@@ -64,7 +64,7 @@ export class Upkeep {
       if (retentionMs !== null)
         pruned = await store
           .prune(clock.now() - retentionMs, PRUNED_MAX)
-          .catch((thrown: unknown) => reportFailure(observer, 'prune', thrown))
+          .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
       if (pruned < PRUNED_MAX) await this.review()
     } catch (thrown) {
       onError(thrown)
@@ -104,7 +104,7 @@ async function reviewAll(
     const page = { ...which, after, limit: REVIEWED_MAX }
     const reviewed: ReviewResult = await store
       .review(page, (snapshot) => review(snapshot, now), now)
-      .catch((thrown: unknown) => reportFailure(observer, 'review', thrown))
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'review', thrown))
     moved += reviewed.changed
     after = reviewed.next
   }
