@@ -85,8 +85,8 @@ test('a batch is finished only when all of its timers have ended, also where one
   const due = claimedAt(clock.now())
   const early = { ...claimedAt(clock.now() + 1), batch: due.batch }
   pool.acceptReserved([early, due])
-  expect(pool.drain()).toMatchObject({ ended: [{ claimed: early }], finished: [] })
+  expect(pool.drain()).toMatchObject({ ended: [{ claimed: early }], finishedBatches: [] })
   delivered.resolve({ report: null })
   await clock.turn()
-  expect(pool.drain()).toMatchObject({ ended: [{ claimed: due }], finished: [due.batch] })
+  expect(pool.drain()).toMatchObject({ ended: [{ claimed: due }], finishedBatches: [due.batch] })
 })

@@ -8,8 +8,8 @@ import { DeliveryPool } from './delivery-pool.ts'
 import { InFlightSet } from './in-flight-set.ts'
 import { Leases } from './leases.ts'
 import { LoopSleeper } from './loop-sleeper.ts'
-import { type Observer, observeClaim, reportFailure, type WrittenByClaim } from './observer.ts'
-import { Settling } from './settling.ts'
+import { type Observer, observeClaim, reportAndRethrow, type WrittenByClaim } from './observer.ts'
+import { Settler } from './settler.ts'
 
 /** What an engine is made of. */
 export interface EngineOptions {
@@ -57,7 +57,7 @@ const ERROR_WAIT_MS_MAX = 5_000
 export class Engine {
   readonly #options: EngineOptions
   readonly #pool: DeliveryPool
-  readonly #settling: Settling
+  readonly #settler: Settler
   readonly #admission: Admission
   readonly #inFlight = new InFlightSet()
   readonly #sleeper: LoopSleeper
@@ -91,7 +91,7 @@ export class Engine {
       mayStart: (lease) => this.#leases.mayStart(lease),
       onEnded: () => this.#sleeper.wake(),
     })
-    this.#settling = new Settling({
+    this.#settler = new Settler({
       ...options,
       pool: this.#pool,
       inFlight: this.#inFlight,
@@ -100,7 +100,7 @@ export class Engine {
         this.#delivered += delivered
         options.onLogged(scopes)
       },
-      onEnded: () => this.#sleeper.wake(),
+      onIdle: () => this.#sleeper.wake(),
     })
   }
 
@@ -161,7 +161,7 @@ export class Engine {
     const { store, observer, context } = this.#options
     return store
       .requeueWaiting(leases, which, context().now, limit)
-      .catch((thrown: unknown) => reportFailure(observer, 'requeueWaiting', thrown))
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'requeueWaiting', thrown))
   }
 
   /** Stops claiming, waits up to `drainMs` for running deliveries to settle, and releases the shards. */
@@ -205,8 +205,8 @@ export class Engine {
   /** Claims a batch and waits until it is settled; returns whether more may be due. */
   async #tickOnce(): Promise<boolean> {
     const claimed = await this.#settleAndClaim()
-    while (!this.#stopping && (this.#pool.active + this.#pool.queued > 0 || this.#settling.isNeeded)) {
-      if (!this.#settling.isNeeded) await this.#sleeper.sleep(null)
+    while (!this.#stopping && (this.#pool.active + this.#pool.queued > 0 || this.#settler.hasUnsettled)) {
+      if (!this.#settler.hasUnsettled) await this.#sleeper.sleep(null)
       await this.#settle()
     }
     if (claimed === null) return false
@@ -226,16 +226,16 @@ export class Engine {
     let waitMs = ERROR_WAIT_MS_MIN
     while (!this.#stopping) {
       try {
-        this.#settling.check()
+        this.#settler.throwFailure()
         this.#pool.releaseQueued()
         this.#pool.start()
         await this.#pool.gather()
         const claimed = await this.#settleAndClaim(true)
         waitMs = ERROR_WAIT_MS_MIN
         // Outcomes must not pile up if deliveries end faster than they can be written.
-        if (this.#pool.ended >= this.#options.batchMax) await this.#settling.end()
+        if (this.#pool.ended >= this.#options.batchMax) await this.#settler.waitUntilIdle()
         const isBusy =
-          (this.#pool.hasEnded && !this.#settling.isRunning) ||
+          (this.#pool.hasEnded && !this.#settler.isRunning) ||
           (claimed?.more === true && this.#admission.free > 0)
         // The end of a settle wakes the loop, too: a claim at the same time may have missed what it wrote, such as a retry.
         if (isBusy) await this.#options.clock.turn()
@@ -263,7 +263,7 @@ export class Engine {
    * them together. Then, if a tenant is crowding, claims for the other tenants.
    */
   async #settleAndClaim(withOthers = false): Promise<Claimed | null> {
-    this.#settling.begin()
+    this.#settler.begin()
     try {
       const claimed = await this.#claim(this.#admission.claimForAll())
       if (claimed !== null) {
@@ -280,9 +280,9 @@ export class Engine {
 
   /** Settles everything that has ended by now. */
   async #settle(): Promise<void> {
-    await this.#settling.end()
-    this.#settling.begin()
-    await this.#settling.end()
+    await this.#settler.waitUntilIdle()
+    this.#settler.begin()
+    await this.#settler.waitUntilIdle()
   }
 
   async #claimForOthers(): Promise<void> {
@@ -318,7 +318,7 @@ export class Engine {
         isLong: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
       })
     } catch (thrown) {
-      reportFailure(observer, 'claim', thrown)
+      reportAndRethrow(observer, 'claim', thrown)
     } finally {
       this.#inFlight.claimEnded(claim)
       // Also after an error: the claim may be committed although its answer was lost.
@@ -365,7 +365,7 @@ export class Engine {
     // A timer, because the loop below may hang: a settle may wait for a transactional handler that waits for this stop.
     const cancelBound = clock.setTimer(drainMs, () => this.#pool.break('drain'))
     try {
-      while (this.#pool.active > 0 || this.#settling.isNeeded) await this.#drainOnce(deadline)
+      while (this.#pool.active > 0 || this.#settler.hasUnsettled) await this.#drainOnce(deadline)
     } finally {
       cancelBound()
     }
@@ -373,7 +373,7 @@ export class Engine {
 
   async #drainOnce(deadline: number): Promise<void> {
     const { clock } = this.#options
-    if (!this.#settling.isNeeded)
+    if (!this.#settler.hasUnsettled)
       await this.#sleeper.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
     try {
       await this.#settle()

@@ -1,6 +1,6 @@
 import type { Lease } from '../stores/index.ts'
 import type { EngineOptions } from './engine.ts'
-import { reportFailure } from './observer.ts'
+import { reportAndRethrow } from './observer.ts'
 
 /** What the leases need from their engine. */
 export interface LeasePorts
@@ -83,7 +83,7 @@ export class Leases {
       const lapsed = this.#leases.some((lease) => this.mayStart(lease) !== 'yes')
       const leases = await store
         .heartbeat(process, pools, context())
-        .catch((thrown: unknown) => reportFailure(observer, 'heartbeat', thrown))
+        .catch((thrown: unknown) => reportAndRethrow(observer, 'heartbeat', thrown))
       const lost = this.#leases.filter((was) => !leases.some((is) => isSameLease(was, is)))
       const gained = leases.some((is) => !this.#leases.some((was) => isSameLease(was, is)))
       for (const lease of lost) this.lose(lease)

@@ -38,7 +38,10 @@ export interface Observer {
   storeFailed(call: string): void
 }
 
-/** Calls whose failures are reported. A failed transaction may be its handler's fault, and a failed read has its caller. */
+/**
+ * Calls whose failures are reported, by their names in the metrics; `review` is `recomputeInstants`. A failed transaction may
+ * be its handler's fault, and a failed read has its caller.
+ */
 export const WATCHED_CALLS = [
   'heartbeat',
   'claim',
@@ -50,8 +53,8 @@ export const WATCHED_CALLS = [
   'review',
 ] as const
 
-/** Reports a call of the store that has failed, and fails as it did. */
-export function reportFailure(
+/** Reports a call of the store that has failed, and throws its error again. */
+export function reportAndRethrow(
   observer: Observer | undefined,
   call: (typeof WATCHED_CALLS)[number],
   thrown: unknown,

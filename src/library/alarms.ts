@@ -28,7 +28,7 @@ import {
   skipNext,
   viewOf,
 } from '../alarm/index.ts'
-import { reportFailure } from '../engine/index.ts'
+import { reportAndRethrow } from '../engine/index.ts'
 import { inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
@@ -214,7 +214,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         this.#admit?.(rules, context.now)
         const answers = await store
           .set(requests, context, tx)
-          .catch((thrown: unknown) => reportFailure(observer, 'set', thrown))
+          .catch((thrown: unknown) => reportAndRethrow(observer, 'set', thrown))
         if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
         return answers
       } catch (thrown) {
@@ -349,7 +349,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
     return store
       .edit(this.scope, which, decideCurrent, context, tx)
-      .catch((thrown: unknown) => reportFailure(observer, 'edit', thrown))
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'edit', thrown))
   }
 
   #setViewOf({ outcome, snapshot }: SetResult): SetView {

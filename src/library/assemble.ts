@@ -53,7 +53,7 @@ export function assemble(assembly: Assembly): Wakeful {
     ...(catchUp !== null && { pauses: catchUp, onGained: () => catchUp.restart() }),
     observer,
     context,
-    prepare: () => upkeep.review(),
+    prepare: () => upkeep.recomputeInstants(),
     onLogged: (scopes) => {
       if (scopes === null) logNotifier.notifyAll()
       else for (const scope of scopes) logNotifier.notify(scope)

@@ -3,7 +3,7 @@ import { WakefulError } from '../error.ts'
 import { type CalendarInput, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
 import type { Calendars, CalendarView, PutCalendar } from './api.ts'
 import type { LibraryContext } from './context.ts'
-import { reviewCalendar } from './upkeep.ts'
+import { recomputeCalendar } from './upkeep.ts'
 
 const CALENDAR = { name: true, dates: true, ics: true, weekend: true } as const
 const CALENDARS_MAX = 1_000
@@ -55,7 +55,7 @@ export class TenantCalendars implements Calendars {
       }
       const stored = await store.putCalendar(this.#tenant, calendar, context())
       const edited = { tenant: this.#tenant, name, version: stored.version }
-      const moved = await reviewCalendar(this.#library, edited)
+      const moved = await recomputeCalendar(this.#library, edited)
       this.#library.engine.hint(null)
       this.#library.logNotifier.notifyTenant(this.#tenant)
       return { ...viewOf(stored), moved, notes }

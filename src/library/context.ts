@@ -35,7 +35,7 @@ export interface Assembly {
   readonly defaults: Partial<AlarmDefaults>
   /** How long ended alarms are kept, with their events; null keeps them for ever. */
   readonly retentionMs: number | null
-  /** How often old alarms are deleted, and unfinished reviews are finished. */
+  /** How often old alarms are deleted, and interrupted computations of pending instants are finished. */
   readonly upkeepMs?: number
   readonly timezone: string
   readonly createdVia: string

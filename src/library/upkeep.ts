@@ -1,23 +1,26 @@
-import { review, type Serial } from '../alarm/index.ts'
-import { reportFailure } from '../engine/index.ts'
-import { type EditedCalendar, type ReviewResult, ZONE_DATA_META } from '../stores/index.ts'
+import { recomputeInstants, type Serial } from '../alarm/index.ts'
+import { reportAndRethrow } from '../engine/index.ts'
+import { type EditedCalendar, type RecomputeResult, ZONE_DATA_META } from '../stores/index.ts'
 import type { Assembly, LibraryContext } from './context.ts'
 
-/** What a review needs. */
-export type ReviewOptions = Pick<LibraryContext, 'store' | 'observer' | 'context'>
+/** What computing pending instants again needs. */
+export type RecomputeOptions = Pick<LibraryContext, 'store' | 'observer' | 'context'>
 
 /** What the upkeep needs. */
-export type UpkeepOptions = ReviewOptions &
+export type UpkeepOptions = RecomputeOptions &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
 /** Alarms deleted in one transaction; the next batch follows after a pause in which others can write. */
 const PRUNED_MAX = 200
 const PRUNE_PAUSE_MS = 50
-/** Alarms reviewed in one transaction, so that others get their turn at the write lock. */
-const REVIEWED_MAX = 500
+/** Alarms computed again in one transaction, so that others get their turn at the write lock. */
+const RECOMPUTED_MAX = 500
 
-/** Background work: deletes what ended long ago (nothing else is ever deleted), and finishes reviews that a process died over. */
+/**
+ * Background work: deletes what ended long ago (nothing else is ever deleted), and computes pending instants again after a
+ * change of zone data, or if a process died while it did so after an edit of a calendar.
+ */
 export class Upkeep {
   readonly #options: UpkeepOptions
   #cancel: (() => void) | null = null
@@ -35,13 +38,14 @@ export class Upkeep {
     this.#cancel = null
   }
 
-  /** Makes pending instants follow today's calendars and zone data; done before anything fires. */
-  async review(): Promise<void> {
+  /** Computes pending instants again if their calendar or the zone data changed; done before anything fires. */
+  async recomputeInstants(): Promise<void> {
     const { store, onError } = this.#options
-    const zones = await this.#reviewZones()
-    for (const edited of await store.unreviewedCalendars()) await reviewCalendar(this.#options, edited)
+    const zones = await this.#recomputeForZoneData()
+    for (const edited of await store.calendarsToRecompute()) await recomputeCalendar(this.#options, edited)
     if (zones === null || zones.moved === 0) return
     const { from, to, moved } = zones
+    // No failure, but operators should see it wherever they see errors: alarms fire at other instants than were announced.
     onError(
       new Error(
         `the zone data is ${to} and was ${from}: ${moved} pending alarms moved with it (alarm.rescheduled in the log)`,
@@ -64,8 +68,8 @@ export class Upkeep {
       if (retentionMs !== null)
         pruned = await store
           .prune(clock.now() - retentionMs, PRUNED_MAX)
-          .catch((thrown: unknown) => reportFailure(observer, 'prune', thrown))
-      if (pruned < PRUNED_MAX) await this.review()
+          .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
+      if (pruned < PRUNED_MAX) await this.recomputeInstants()
     } catch (thrown) {
       onError(thrown)
     }
@@ -73,40 +77,43 @@ export class Upkeep {
   }
 
   /**
-   * Resolves all pending instants on wall clocks again if the runtime's zone data is not the one the store was last used
-   * with; null if it is. Doing it twice changes nothing, so a process may die half-way.
+   * Computes all pending instants on wall clocks again if the runtime's zone data changed since the store was last used. Null
+   * if it did not, or on the first use. Doing it twice changes nothing, so a process may die half-way.
    */
-  async #reviewZones(): Promise<{ from: string; to: string; moved: number } | null> {
+  async #recomputeForZoneData(): Promise<{ from: string; to: string; moved: number } | null> {
     const { store, zoneData: to } = this.#options
     const from = await store.getMeta(ZONE_DATA_META)
     if (from === to) return null
-    const moved = await reviewAll(this.#options, { zoned: true })
+    const moved = await recomputeAll(this.#options, { zoned: true })
     await store.putMeta(ZONE_DATA_META, to)
     return from === null ? null : { from, to, moved }
   }
 }
 
-/** Resolves the pending instants of alarms that name an edited calendar; returns how many moved. */
-export async function reviewCalendar(options: ReviewOptions, edited: EditedCalendar): Promise<number> {
-  const moved = await reviewAll(options, { calendarsOf: edited.tenant })
-  // Recorded last: if this process dies before, the next one that starts finishes the review.
-  await options.store.calendarReviewed(edited.tenant, edited)
+/**
+ * Computes pending instants again after an edit of a calendar: those of all alarms of its tenant that name calendars. Returns
+ * how many moved.
+ */
+export async function recomputeCalendar(options: RecomputeOptions, edited: EditedCalendar): Promise<number> {
+  const moved = await recomputeAll(options, { calendarsOf: edited.tenant })
+  // Recorded last: if this process dies before, the next one that starts does it again.
+  await options.store.markCalendarRecomputed(edited.tenant, edited)
   return moved
 }
 
-async function reviewAll(
-  { store, context, observer }: ReviewOptions,
+async function recomputeAll(
+  { store, context, observer }: RecomputeOptions,
   which: { calendarsOf: string } | { zoned: true },
 ): Promise<number> {
   let moved = 0
   for (let after: Serial | null = 0; after !== null; ) {
     const now = context()
-    const page = { ...which, after, limit: REVIEWED_MAX }
-    const reviewed: ReviewResult = await store
-      .review(page, (snapshot) => review(snapshot, now), now)
-      .catch((thrown: unknown) => reportFailure(observer, 'review', thrown))
-    moved += reviewed.changed
-    after = reviewed.next
+    const selection = { ...which, after, limit: RECOMPUTED_MAX }
+    const page: RecomputeResult = await store
+      .recomputeInstants(selection, (snapshot) => recomputeInstants(snapshot, now), now)
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'review', thrown))
+    moved += page.changed
+    after = page.next
   }
   return moved
 }

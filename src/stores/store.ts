@@ -59,18 +59,18 @@ export interface Store extends StoreReads, Documents, Inbox {
   /** The names of the targets, up to `limit`, whose timers an operator's pause stops in these shards. */
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]>
 
-  /** Applies a decision to live alarms of all owners; `next` is where to continue. */
-  review(
-    which: ReviewFilter,
+  /** Applies a decision, which computes pending instants again, to live alarms of all owners; `next` is where to continue. */
+  recomputeInstants(
+    which: RecomputeFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
-  ): Promise<ReviewResult>
+  ): Promise<RecomputeResult>
   /** Writes a tenant's calendar; writes nothing if its days are unchanged. */
   putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar>
   /** Deletes a calendar; false if there is none. Refused (`conflict`) while a live alarm names it. */
   removeCalendar(tenant: string, name: string): Promise<boolean>
-  /** Records that all alarms that name a calendar were reviewed with this version of it. */
-  calendarReviewed(tenant: string, calendar: Pick<HolidayCalendar, 'name' | 'version'>): Promise<void>
+  /** Records that the instants of all alarms that name a calendar were computed again with this version of it. */
+  markCalendarRecomputed(tenant: string, calendar: Pick<HolidayCalendar, 'name' | 'version'>): Promise<void>
   /** Writes a value about the store as a whole. */
   putMeta(name: string, value: string): Promise<void>
 
@@ -120,8 +120,8 @@ export interface StoreReads {
   calendars(tenant: string): readonly HolidayCalendar[]
   /** Refreshes that copy. */
   readCalendars(): Promise<void>
-  /** Edited calendars whose alarms have not all been reviewed. */
-  unreviewedCalendars(): Promise<readonly EditedCalendar[]>
+  /** Edited calendars whose alarms have not all been computed again. */
+  calendarsToRecompute(): Promise<readonly EditedCalendar[]>
   getMeta(name: string): Promise<string | null>
   /**
    * The lease holder of each shard and what is pending there, of all pools or of those named. Pending rows are counted one by
@@ -195,13 +195,13 @@ export type WaitingFilter =
   | { readonly pausedTenant: string }
   | { readonly pausedTarget: string }
 
-/** Which live alarms to review: those of a tenant that name calendars, or all whose instants depend on a zone. */
-export type ReviewFilter =
+/** Which live alarms to compute again: those of a tenant that name calendars, or all whose instants depend on a zone. */
+export type RecomputeFilter =
   | { readonly calendarsOf: string; readonly after: Serial; readonly limit: number }
   | { readonly zoned: true; readonly after: Serial; readonly limit: number }
 
-/** How many alarms a review changed, and where to continue. */
-export interface ReviewResult {
+/** How many alarms changed, and where to continue. */
+export interface RecomputeResult {
   readonly changed: number
   readonly next: Serial | null
 }

@@ -251,7 +251,7 @@ export const PLANTED: readonly Planted[] = [
         to: '  const named = [',
       },
     ],
-    scenarios: ['calendar and review | settle'],
+    scenarios: ['calendar and recompute | settle'],
   },
   {
     bug: 'two concurrent sets of one key are not retried',

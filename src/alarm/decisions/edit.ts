@@ -26,7 +26,7 @@ import {
   transition,
 } from '../model/index.ts'
 import { alarmRecord, droppedRecords, skippedRecord } from './event-records.ts'
-import { daysOffRun, following, fromFirstSkipped, missedRun, unqueue } from './recurrence.ts'
+import { atFirstSkipped, daysOffRange, following, missedRange, unqueue } from './recurrence.ts'
 
 /** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
@@ -93,11 +93,16 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       moves.push({ id: timer.id, wakeAt: wakeTime(alarm.rule, alarm.id, timer.scheduledFor), waiting })
       continue
     }
-    const from = fromFirstSkipped(alarm, timer)
-    const run = missedRun(alarm, from, context.now)
-    const { at, nominal } = run.to
-    events.push(skippedRecord(alarm, from, 'paused', context.now, run))
-    const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + run.count - 1 })
+    const from = atFirstSkipped(alarm, timer)
+    const range = missedRange(alarm, from, context.now)
+    const { at, nominal } = range.last
+    events.push(skippedRecord(alarm, from, 'paused', context.now, range))
+    const after = following(running, {
+      ...from,
+      scheduledFor: at,
+      nominal,
+      tick: from.tick + range.count - 1,
+    })
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
   }
@@ -114,7 +119,7 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
   if (due === undefined) throw new WakefulError('alarm.no_next_occurrence', {})
   if (snapshot.inFlight.has(due.id)) throw new WakefulError('alarm.firing', { verb: 'skip next' })
   const record = edited(alarm, context, {})
-  const days = daysOffRun(alarm, due, due.scheduledFor - 1)
+  const days = daysOffRange(alarm, due, due.scheduledFor - 1)
   const next = { ...due, tick: due.tick + (days?.count ?? 0) }
   const events = [skippedRecord(alarm, next, 'skip_next', context.now)]
   if (days !== null) events.unshift(skippedRecord(alarm, days.first, 'holiday', context.now, days))

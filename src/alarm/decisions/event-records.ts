@@ -5,7 +5,7 @@ import {
   daysOff,
   type EventDraft,
   FORCED_TICK,
-  movesOffDaysOff,
+  movesToWorkingDay,
   type NewTimer,
   occurrenceName,
   type SkipReason,
@@ -41,7 +41,7 @@ export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, ende
 
 /** The rule's own instant of an occurrence that days off have moved. */
 function movedFrom({ rule }: Alarm, { nominal }: NewTimer): { moved_from?: string } {
-  if (nominal === null || rule.kind === 'once' || !movesOffDaysOff(rule)) return {}
+  if (nominal === null || rule.kind === 'once' || !movesToWorkingDay(rule)) return {}
   return { moved_from: formatInstant(nominal) }
 }
 
@@ -54,22 +54,25 @@ export function failedRecord(timer: NewTimer, error: string, attempts: number, a
   })
 }
 
-/** A run of occurrences that were not delivered, and why. The first of them names the record. */
+/** A range of occurrences that were not delivered, and why. The first of them names the record. */
 export function skippedRecord(
   alarm: Alarm,
   timer: NewTimer,
   reason: SkipReason,
   at: number,
-  run: { to: { at: number }; count: number; exact?: boolean } = { to: { at: timer.scheduledFor }, count: 1 },
+  range: { last: { at: number }; count: number; exact?: boolean } = {
+    last: { at: timer.scheduledFor },
+    count: 1,
+  },
 ): EventDraft {
   return occurrenceRecord('alarm.skipped', timer, at, {
     reason,
     from: formatInstant(timer.scheduledFor),
-    to: formatInstant(run.to.at),
-    count: run.count,
-    ...(run.exact === false && { at_least: true }),
+    to: formatInstant(range.last.at),
+    count: range.count,
+    ...(range.exact === false && { at_least: true }),
     late_ms: lateness(alarm, timer, at),
-    ...(reason === 'holiday' && { days_off: daysOffNames(alarm, timer.scheduledFor, run.to.at) }),
+    ...(reason === 'holiday' && { days_off: daysOffNames(alarm, timer.scheduledFor, range.last.at) }),
   })
 }
 
@@ -84,7 +87,7 @@ export function droppedRecords(
   return attempted.map((timer) => skippedRecord(alarm, timer, reason, at))
 }
 
-/** The names of the first days off of a run. */
+/** The names of the first days off of a range. */
 function daysOffNames(alarm: Alarm, from: number, to: number): string[] {
   const off = daysOff(alarm)
   return alarm.rule.kind === 'once' || off === null

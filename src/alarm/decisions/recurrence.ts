@@ -17,7 +17,7 @@ import {
   type Context,
   daysOff,
   edited,
-  movesOffDaysOff,
+  movesToWorkingDay,
   type NewTimer,
   occurrenceAt,
   type Snapshot,
@@ -31,9 +31,13 @@ export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
   const { rule } = alarm
   if (rule.kind === 'once') return null
   if (rule.count !== undefined && timer.tick >= rule.count) return null
-  // A rule that moves its instants fires at most once a day, even if a calendar is edited.
-  const floor = movesOffDaysOff(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
-  const next = firstAboveFloor(alarm, occurrenceAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
+  // A rule that moves occurrences to working days fires at most once a day, even if a calendar is edited.
+  const floor = movesToWorkingDay(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
+  const next = firstAboveFloor(
+    alarm,
+    occurrenceAfter(rule, daysOff(alarm), ruleInstantOf(rule, timer)),
+    floor,
+  )
   return next === null ? null : occurrenceAt(alarm, next, timer.tick + 1, floor)
 }
 
@@ -50,9 +54,9 @@ function firstAboveFloor(
   return next
 }
 
-/** The rule's own instant of a timer. */
-function ownInstant(rule: RecurringRule, timer: NewTimer): number {
-  return movesOffDaysOff(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
+/** The rule's own instant for the timer's occurrence, before it was moved to a working day. */
+function ruleInstantOf(rule: RecurringRule, timer: NewTimer): number {
+  return movesToWorkingDay(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
 }
 
 /** Whether the rule ends some day, so that the alarm can run out of occurrences. */
@@ -70,66 +74,71 @@ export function unqueue(timer: Timer): TimerUpdate[] {
   return [{ id: timer.id, wakeAt: timer.scheduledFor }]
 }
 
-/** A run of occurrences, from one on. */
-export interface Run {
-  /** The last of them. */
-  readonly to: NextOccurrence
+/** Occurrences that follow each other, from a given one on. */
+export interface OccurrenceRange {
+  readonly last: NextOccurrence
   readonly count: number
-  /** Whether the count is the number, or the least it can be. */
+  /** False if `count` is only a lower bound. */
   readonly exact: boolean
 }
 
-/** Ticks of a calendar rule that are counted one by one; beyond it, the record says "at least". */
-const TICKS_MAX = 100_000
+/** Instants of a calendar rule that are counted one by one; beyond this, the record says "at least". */
+const COUNTED_MAX = 100_000
 
 /**
- * This occurrence and those after it up to a moment, within the rule's own count. It ends with the newest that is not on a
- * day off, however many there are: those after that one are recorded later, as days off.
+ * This occurrence and those after it up to `until`, within the rule's own count. The range ends with the last occurrence
+ * that is not on a day off. Days off after it are recorded with the next occurrence, as `holiday`.
  */
-export function missedRun(alarm: Alarm, timer: NewTimer, until: number): Run {
+export function missedRange(alarm: Alarm, timer: NewTimer, until: number): OccurrenceRange {
   const { rule } = alarm
-  let run: Run = { to: occurrenceOf(timer), count: 1, exact: true }
-  if (rule.kind === 'once') return run
-  if (movesOffDaysOff(rule)) {
-    // A rule that moves its instants fires at most once a day: few enough to walk through.
+  let range: OccurrenceRange = { last: occurrenceOf(timer), count: 1, exact: true }
+  if (rule.kind === 'once') return range
+  if (movesToWorkingDay(rule)) {
+    // A rule that moves occurrences to working days fires at most once a day: few enough to walk through.
     for (let next = following(alarm, timer); next !== null; next = following(alarm, next)) {
-      if (next.scheduledFor > until) return run
-      run = { to: occurrenceOf(next), count: run.count + 1, exact: true }
+      if (next.scheduledFor > until) return range
+      range = { last: occurrenceOf(next), count: range.count + 1, exact: true }
     }
-    return run
+    return range
   }
   const { scheduledFor } = timer
-  const ticks = ticksAfter(rule, timer, until)
+  const instants = instantsAfter(rule, timer, until)
   const off = daysOff(alarm)
   const last =
-    off === null || ticks.last === null ? ticks.last : lastOnWorkingDay(rule, off, scheduledFor, ticks.last)
-  if (last === null) return run
-  const { count, exact } = last === ticks.last ? ticks : countBetween(rule, scheduledFor, last, TICKS_MAX)
-  return { to: { at: last, nominal: last }, count: count + 1, exact }
+    off === null || instants.last === null
+      ? instants.last
+      : lastOnWorkingDay(rule, off, scheduledFor, instants.last)
+  if (last === null) return range
+  const { count, exact } =
+    last === instants.last ? instants : countBetween(rule, scheduledFor, last, COUNTED_MAX)
+  return { last: { at: last, nominal: last }, count: count + 1, exact }
 }
 
-function ticksAfter(rule: RecurringRule, { scheduledFor, tick }: NewTimer, until: number): InstantCount {
-  const run = countBetween(rule, scheduledFor, until, TICKS_MAX)
+function instantsAfter(rule: RecurringRule, { scheduledFor, tick }: NewTimer, until: number): InstantCount {
+  const range = countBetween(rule, scheduledFor, until, COUNTED_MAX)
   const left = rule.count === undefined ? Infinity : rule.count - tick
-  if (run.count <= left && (run.exact || left > TICKS_MAX)) return run
+  if (range.count <= left && (range.exact || left > COUNTED_MAX)) return range
   // The rule's count ends before the newest instant.
   return { count: left, last: left === 0 ? null : nthAfter(rule, scheduledFor, left, until), exact: true }
 }
 
-/** The instants on days off up to a moment, from the first that the rule skipped, where they are not in the log yet. */
-export function daysOffRun<T extends NewTimer>(
+/**
+ * The instants that fell on days off and are not in the log yet, from the first skipped one up to `until`; null if there is
+ * none.
+ */
+export function daysOffRange<T extends NewTimer>(
   alarm: Alarm,
   timer: T,
   until: number,
-): (Run & { readonly first: T }) | null {
-  const first = fromFirstSkipped(alarm, timer)
-  const { count, last, exact } = countBetween(alarm.rule, first.scheduledFor - 1, until, TICKS_MAX)
-  return last === null ? null : { first, to: { at: last, nominal: last }, count, exact }
+): (OccurrenceRange & { readonly first: T }) | null {
+  const first = atFirstSkipped(alarm, timer)
+  const { count, last, exact } = countBetween(alarm.rule, first.scheduledFor - 1, until, COUNTED_MAX)
+  return last === null ? null : { first, last: { at: last, nominal: last }, count, exact }
 }
 
-/** The timer at the first instant that its rule skipped; the timer itself where none was. */
-export function fromFirstSkipped<T extends NewTimer>({ rule }: Alarm, timer: T): T {
-  if (timer.nominal === null || rule.kind === 'once' || movesOffDaysOff(rule)) return timer
+/** The timer, set back to the first instant that was skipped because of a day off; unchanged if none was. */
+export function atFirstSkipped<T extends NewTimer>({ rule }: Alarm, timer: T): T {
+  if (timer.nominal === null || rule.kind === 'once' || movesToWorkingDay(rule)) return timer
   return { ...timer, scheduledFor: timer.nominal, nominal: null }
 }
 
@@ -141,7 +150,7 @@ function occurrenceOf(timer: NewTimer): NextOccurrence {
 /** The n-th occurrence, counted from this one; the alarm has at least n up to `until`. */
 export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): NextOccurrence {
   const { rule } = alarm
-  if (rule.kind !== 'once' && !movesOffDaysOff(rule)) {
+  if (rule.kind !== 'once' && !movesToWorkingDay(rule)) {
     const at = n === 1 ? timer.scheduledFor : nthAfter(rule, timer.scheduledFor, n - 1, until)
     return { at, nominal: at }
   }
@@ -150,19 +159,23 @@ export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number)
   return occurrenceOf(nth)
 }
 
-/** The occurrence before the last of a run. */
-export function lastBefore(alarm: Alarm, timer: NewTimer, { to, count }: Run): NextOccurrence {
+/** The last occurrence but one of a range. */
+export function secondToLast(
+  alarm: Alarm,
+  timer: NewTimer,
+  { last, count }: OccurrenceRange,
+): NextOccurrence {
   const { rule } = alarm
-  if (rule.kind === 'once' || movesOffDaysOff(rule)) return nthFrom(alarm, timer, count - 1, to.at)
-  const at = countBetween(rule, timer.scheduledFor, to.at - 1, 1).last ?? timer.scheduledFor
+  if (rule.kind === 'once' || movesToWorkingDay(rule)) return nthFrom(alarm, timer, count - 1, last.at)
+  const at = countBetween(rule, timer.scheduledFor, last.at - 1, 1).last ?? timer.scheduledFor
   return { at, nominal: at }
 }
 
 /**
- * Resolves an alarm's pending instant again, by the current zone data and calendars; null where nothing changes. Timers in
+ * Computes an alarm's pending instant again, with the current zone data and calendars; null if nothing changes. Timers in
  * flight, and retries, stay as they are.
  */
-export function review(snapshot: Snapshot, context: Context): Change | null {
+export function recomputeInstants(snapshot: Snapshot, context: Context): Change | null {
   for (const timer of snapshot.timers) {
     if (timer.kind !== 'due' || snapshot.inFlight.has(timer.id)) continue
     const change = moveIfInstantChanged(snapshot.alarm, timer, context)
@@ -171,13 +184,16 @@ export function review(snapshot: Snapshot, context: Context): Change | null {
   return null
 }
 
-/** What a review of one timer writes: its new instant, and a record of the old one, the new one and the reason. */
+/**
+ * What is written if a timer's instant, computed again, is another: the new instant, and a record of the old one, the new
+ * one and the reason. Null if nothing changes.
+ */
 export function moveIfInstantChanged(alarm: Alarm, timer: Timer, context: Context): Change | null {
   // A timer that waits for its handler, an operator, or an earlier occurrence has come due already.
   const { waiting } = timer
   const hasComeDue = waiting === 'handler' || waiting === 'operator_pause' || waiting === 'overlap'
   if (timer.generation !== alarm.generation || hasComeDue) return null
-  const current = currentOccurrence(alarm, timer)
+  const current = recomputedTimer(alarm, timer)
   if (current === null) return null
   const update = [{ id: timer.id, ...current }]
   if (current.scheduledFor === timer.scheduledFor)
@@ -194,17 +210,17 @@ export function moveIfInstantChanged(alarm: Alarm, timer: Timer, context: Contex
   return { ...change, alarm: edited(alarm, context, { rule }) }
 }
 
-/** The timer by the current zone data and calendars; null where it stays as it is. */
-function currentOccurrence(alarm: Alarm, timer: Timer): NewTimer | null {
+/** The timer computed again with the current zone data and calendars; null if it stays as it is. */
+function recomputedTimer(alarm: Alarm, timer: Timer): NewTimer | null {
   const { rule } = alarm
-  const own = timer.nominal ?? timer.scheduledFor
-  const nominal = timer.zoneOffset === null ? own : applyZoneData(rule, own, timer.zoneOffset)
-  if (nominal === own && (rule.kind === 'once' || rule.exclude === undefined)) return null
+  const ruleInstant = timer.nominal ?? timer.scheduledFor
+  const nominal = timer.zoneOffset === null ? ruleInstant : applyZoneData(rule, ruleInstant, timer.zoneOffset)
+  if (nominal === ruleInstant && (rule.kind === 'once' || rule.exclude === undefined)) return null
   if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick, null)
   const { floor } = timer
   const from = occurrenceFrom(rule, daysOff(alarm), nominal)
   // New zone data may move it to an instant that has fired already: then it stays.
-  if (nominal !== own && floor !== null && from !== null && from.at <= floor) return null
+  if (nominal !== ruleInstant && floor !== null && from !== null && from.at <= floor) return null
   const next = firstAboveFloor(alarm, from, floor)
   return next === null ? null : occurrenceAt(alarm, next, timer.tick, floor)
 }

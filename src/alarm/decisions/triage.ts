@@ -5,7 +5,7 @@ import {
   type Context,
   daysOff,
   FORCED_TICK,
-  movesOffDaysOff,
+  movesToWorkingDay,
   type NewTimer,
   NO_OUTCOME,
   occurrenceAt,
@@ -17,13 +17,13 @@ import {
 } from '../model/index.ts'
 import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
-  daysOffRun,
+  daysOffRange,
   following,
-  lastBefore,
-  missedRun,
+  missedRange,
   moveIfInstantChanged,
   nthFrom,
-  type Run,
+  type OccurrenceRange,
+  secondToLast,
 } from './recurrence.ts'
 import { type Consequences, closeOccurrence, type LoadedTimer, settle } from './settle.ts'
 
@@ -145,16 +145,18 @@ function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
   const moved = moveIfInstantChanged(alarm, timer, context)
   if (moved !== null) return { kind: 'settle', change: moved }
   const { rule } = alarm
-  if (rule.kind === 'once' || rule.exclude === undefined || movesOffDaysOff(rule)) return null
+  if (rule.kind === 'once' || rule.exclude === undefined || movesToWorkingDay(rule)) return null
   const isOff = isOnDayOff(rule, daysOff(alarm), timer.scheduledFor)
   if (!isOff && timer.nominal === null) return null
   const until = isOff ? timer.scheduledFor : timer.scheduledFor - 1
-  const run = daysOffRun(alarm, timer, until)
-  if (run === null) return null
-  if (isOff) return skipRun({ ...loaded, timer: run.first }, run, 'holiday', context)
-  const events = [skippedRecord(alarm, run.first, 'holiday', context.now, run)]
+  const range = daysOffRange(alarm, timer, until)
+  if (range === null) return null
+  if (isOff) return skipRange({ ...loaded, timer: range.first }, range, 'holiday', context)
+  const events = [skippedRecord(alarm, range.first, 'holiday', context.now, range)]
   const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
-  const move = [{ id: timer.id, nominal: null, zoneOffset, floor: run.to.at, tick: timer.tick + run.count }]
+  const move = [
+    { id: timer.id, nominal: null, zoneOffset, floor: range.last.at, tick: timer.tick + range.count },
+  ]
   return { kind: 'settle', change: { update: move, events } }
 }
 
@@ -166,32 +168,32 @@ function misfire(loaded: LoadedTimer, facts: TriageFacts, context: Context): Dec
   // A timer that waited for a pause of its alarm, a handler or an earlier occurrence is no misfire. After an operator's pause it can be one.
   if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
   if (!recurs(alarm)) return policy === 'skip' ? skipMissedOneShot(loaded, context) : null
-  const run = missedRun(alarm, timer, context.now)
-  if (policy === 'once') return run.count === 1 ? null : fireNewest(loaded, run, context)
-  if (policy === 'skip') return skipRun(loaded, run, 'misfire', context)
-  return catchUp(loaded, run, policy.all, context)
+  const range = missedRange(alarm, timer, context.now)
+  if (policy === 'once') return range.count === 1 ? null : fireNewest(loaded, range, context)
+  if (policy === 'skip') return skipRange(loaded, range, 'misfire', context)
+  return catchUp(loaded, range, policy.all, context)
 }
 
 /** Fires all missed occurrences, one after the other, after those that are too old or too many are skipped. */
 function catchUp(
   loaded: LoadedTimer,
-  run: Run,
+  range: OccurrenceRange,
   bound: { max: number; withinMs: number },
   context: Context,
 ): Decision | null {
   const { alarm, timer } = loaded
   const oldest = context.now - bound.withinMs
-  const tooOld = timer.scheduledFor < oldest ? missedRun(alarm, timer, oldest - 1) : null
+  const tooOld = timer.scheduledFor < oldest ? missedRange(alarm, timer, oldest - 1) : null
   // `tooOld.count` ignores the rule's `count` and may be too high, so it is limited to the number missed.
-  const count = Math.min(run.count, Math.max(tooOld?.count ?? 0, run.count - bound.max))
+  const count = Math.min(range.count, Math.max(tooOld?.count ?? 0, range.count - bound.max))
   if (count <= 0) return null
-  const to = count === tooOld?.count ? tooOld.to : nthFrom(alarm, timer, count, context.now)
-  return skipRun(loaded, { to, count, exact: run.exact && tooOld?.exact !== false }, 'misfire', context)
+  const last = count === tooOld?.count ? tooOld.last : nthFrom(alarm, timer, count, context.now)
+  return skipRange(loaded, { last, count, exact: range.exact && tooOld?.exact !== false }, 'misfire', context)
 }
 
-function fireNewest({ alarm, timer }: LoadedTimer, run: Run, context: Context): Decision {
-  const newest = occurrenceAt(alarm, run.to, timer.tick + run.count - 1, timer.floor)
-  const skipped = { to: lastBefore(alarm, timer, run), count: run.count - 1, exact: run.exact }
+function fireNewest({ alarm, timer }: LoadedTimer, range: OccurrenceRange, context: Context): Decision {
+  const newest = occurrenceAt(alarm, range.last, timer.tick + range.count - 1, timer.floor)
+  const skipped = { last: secondToLast(alarm, timer, range), count: range.count - 1, exact: range.exact }
   return {
     kind: 'fire',
     timer: { ...timer, ...newest, version: timer.version + 1 },
@@ -202,12 +204,17 @@ function fireNewest({ alarm, timer }: LoadedTimer, run: Run, context: Context): 
   }
 }
 
-/** Skips a run of occurrences: the alarm goes on after it, or has run out. */
-function skipRun(loaded: LoadedTimer, run: Run, reason: SkipReason, context: Context): Decision {
+/** Skips a range of occurrences: the alarm goes on after it, or has run out. */
+function skipRange(
+  loaded: LoadedTimer,
+  range: OccurrenceRange,
+  reason: SkipReason,
+  context: Context,
+): Decision {
   const { alarm, timer } = loaded
-  const { at, nominal } = run.to
-  const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + run.count - 1 }
-  const events = [skippedRecord(alarm, timer, reason, context.now, run)]
+  const { at, nominal } = range.last
+  const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + range.count - 1 }
+  const events = [skippedRecord(alarm, timer, reason, context.now, range)]
   const after = following(alarm, last)
   if (after !== null) return { kind: 'settle', change: { update: [{ id: timer.id, ...after }], events } }
   return closeMissed({ ...loaded, timer: { ...timer, ...last } }, { events }, context)

@@ -71,8 +71,8 @@ export function calendarNames({ rule }: Pick<Alarm, 'rule'>): readonly string[] 
   return rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
 }
 
-/** Whether days off move the rule's instants; otherwise they skip them. */
-export function movesOffDaysOff(rule: RecurringRule): boolean {
+/** Whether an occurrence on a day off is moved to a working day; otherwise it is skipped. */
+export function movesToWorkingDay(rule: RecurringRule): boolean {
   return rule.exclude?.move !== undefined
 }
 
@@ -168,7 +168,7 @@ export function occurrenceAt(
 
 /** If skipped instants use up the rule's count, the timer is at the last of them: it writes their record there and ends. */
 function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
-  if (rule.kind === 'once' || rule.count === undefined || at === nominal || movesOffDaysOff(rule)) return at
+  if (rule.kind === 'once' || rule.count === undefined || at === nominal || movesToWorkingDay(rule)) return at
   const left = rule.count - tick
   const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
   return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)

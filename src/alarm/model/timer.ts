@@ -47,8 +47,8 @@ export interface NewTimer {
   /** The zone's offset by which the rule's instant was found; null where it does not depend on the wall clock. */
   readonly zoneOffset: number | null
   /**
-   * No occurrence of this alarm fires at or before this instant: the previous one, or when it was set. A review never moves
-   * a timer behind it. Null where there is nothing to review.
+   * No occurrence of this alarm fires at or before this instant: the previous one, or when it was set. A timer whose
+   * instant is computed again never moves behind it. Null where it is never computed again.
    */
   readonly floor: number | null
   /** Which occurrence of its alarm this is, from 1; skipped ones count. See FORCED_TICK. */

@@ -154,10 +154,10 @@ describe('moving between SQLite and PostgreSQL', () => {
     await wakeful.close()
   }, 240_000)
 
-  it('has what stands on calendars and zones reviewed again by the process that runs the clock', async () => {
-    await imported(schema('review'), texts)
-    const { rows } = await client.query(`SELECT name, reviewed_version, (SELECT value FROM review.meta
-      WHERE name = 'zone_data') AS zones FROM review.calendars`)
+  it('has what depends on calendars and zones computed again by the process that runs the clock', async () => {
+    await imported(schema('recompute'), texts)
+    const { rows } = await client.query(`SELECT name, reviewed_version, (SELECT value FROM recompute.meta
+      WHERE name = 'zone_data') AS zones FROM recompute.calendars`)
     expect(rows).toEqual([{ name: 'holidays', reviewed_version: '0', zones: 'imported' }])
   }, 240_000)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Context, review, type Serial, type Snapshot } from '../../alarm/index.ts'
+import { type Context, recomputeInstants, type Serial, type Snapshot } from '../../alarm/index.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
@@ -65,7 +65,7 @@ export const daysOffCases = casesOf('days off', {
     assert.equal((await harness.get(await harness.alarm({ every: '1h' }))).timers[0]!.zoneOffset, null)
   },
 
-  async 'reviews the alarms of all owners that name a tenant’s calendars, page by page, and no others'(
+  async 'recomputes the alarms of all owners that name a tenant’s calendars, page by page, and no others'(
     harness,
   ) {
     await put(harness, [])
@@ -77,28 +77,28 @@ export const daysOffCases = casesOf('days off', {
     const next = (await harness.get(ids[0]!)).timers[0]!.scheduledFor
     await put(harness, [new Date(next).toISOString().slice(0, 10)])
     assert.deepEqual(
-      (await harness.store.unreviewedCalendars()).map(({ tenant, name }) => [tenant, name]),
+      (await harness.store.calendarsToRecompute()).map(({ tenant, name }) => [tenant, name]),
       [['acme', 'off']],
     )
-    assert.deepEqual((await reviewAll(harness, { calendarsOf: 'acme' })).sort(), [...ids].sort())
+    assert.deepEqual((await recomputeAll(harness, { calendarsOf: 'acme' })).sort(), [...ids].sort())
     for (const [index, id] of ids.entries()) {
       const { timers } = await harness.get(id, index === 1 ? bob! : ANN)
       assert.equal(timers[0]!.scheduledFor, next + DAY_MS)
       assert.equal(timers[0]!.wakeAt, next + DAY_MS)
     }
     const [calendar] = harness.store.calendars('acme')
-    await harness.store.calendarReviewed('acme', calendar!)
-    assert.deepEqual(await harness.store.unreviewedCalendars(), [])
+    await harness.store.markCalendarRecomputed('acme', calendar!)
+    assert.deepEqual(await harness.store.calendarsToRecompute(), [])
   },
 
-  async 'reviews alarms whose instants depend on a zone, and no others'(harness) {
+  async 'recomputes alarms whose instants depend on a zone, and no others'(harness) {
     const ids = [
       await harness.alarm({ cron: '0 9 * * *', timezone: 'Europe/Rome' }),
       await harness.alarm({ at: '2031-06-01T09:00', timezone: 'Europe/Rome' }),
     ]
     await harness.alarm({ every: '1h' })
     await harness.alarm({ at: '2031-06-01T09:00:00+02:00', timezone: 'Europe/Rome' })
-    assert.deepEqual((await reviewAll(harness, { zoned: true })).sort(), [...ids].sort())
+    assert.deepEqual((await recomputeAll(harness, { zoned: true })).sort(), [...ids].sort())
   },
 
   async 'stores metadata about itself'(harness) {
@@ -114,19 +114,20 @@ function put(harness: Harness, dates: readonly string[]) {
   return harness.store.putCalendar('acme', { name: 'off', dates: days, weekend: [] }, harness.context())
 }
 
-/** Reviews all, two at a time; answers the ids that were looked at. */
-async function reviewAll(
+/** Computes all again, two at a time; answers the ids that were looked at. */
+async function recomputeAll(
   harness: Harness,
   which: { calendarsOf: string } | { zoned: true },
 ): Promise<string[]> {
   const seen: string[] = []
   const decide = (context: Context) => (snapshot: Snapshot) => {
     seen.push(snapshot.alarm.id)
-    return review(snapshot, context)
+    return recomputeInstants(snapshot, context)
   }
   for (let after: Serial | null = 0; after !== null; ) {
     const context = harness.context()
-    after = (await harness.store.review({ ...which, after, limit: 2 }, decide(context), context)).next
+    after = (await harness.store.recomputeInstants({ ...which, after, limit: 2 }, decide(context), context))
+      .next
   }
   return seen
 }

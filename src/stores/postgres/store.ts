@@ -10,7 +10,7 @@ import type {
   NewCalendar,
   PortableLine,
   PortableRow,
-  ReviewFilter,
+  RecomputeFilter,
   Selector,
   SetRequest,
   SetResult,
@@ -57,7 +57,7 @@ import {
   editAll,
   GroupCommit,
   isKeyed,
-  reviewSelected,
+  recomputeSelected,
   Sets,
   setAll,
   UserTransactions,
@@ -176,8 +176,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => pausedTargets(this.database.session, leases, limit))
   }
 
-  review(which: ReviewFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
-    return this.guard(() => this.#write((batch) => reviewSelected(batch, which, decide, context)))
+  recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
+    return this.guard(() => this.#write((batch) => recomputeSelected(batch, which, decide, context)))
   }
 
   putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar> {

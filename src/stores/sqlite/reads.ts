@@ -109,8 +109,8 @@ export class SqliteReads {
   /** Nothing to do: `calendars` reads the file. */
   async readCalendars(): Promise<void> {}
 
-  async unreviewedCalendars() {
-    return this.read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
+  async calendarsToRecompute() {
+    return this.read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.toRecompute))
   }
 
   async getMeta(name: string) {

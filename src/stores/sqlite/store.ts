@@ -13,7 +13,7 @@ import {
   type NewWake,
   type PortableLine,
   type PortableRow,
-  type ReviewFilter,
+  type RecomputeFilter,
   type Selector,
   type SetRequest,
   type Settlement,
@@ -60,7 +60,7 @@ import { CALENDAR_QUERIES, putCalendar, putMeta, RowWrites } from './rows/index.
 import { migrate } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
-import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'
+import { editSelected, prune, recomputeSelected, removeCalendar, setAll } from './writes/index.ts'
 
 /** Options of a SQLite store. */
 export interface SqliteOptions {
@@ -179,8 +179,8 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#guard(async () => pausedTargets(this.session, leases, limit))
   }
 
-  review(which: ReviewFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
-    return this.#write((write) => reviewSelected(write, which, decide), context)
+  recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
+    return this.#write((write) => recomputeSelected(write, which, decide), context)
   }
 
   putCalendar(tenant: string, calendar: NewCalendar, context: Context) {
@@ -191,8 +191,8 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => removeCalendar(session, tenant, name))
   }
 
-  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
-    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.markReviewed, version, tenant, name))
+  async markCalendarRecomputed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
+    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.markRecomputed, version, tenant, name))
   }
 
   putMeta(name: string, value: string) {

@@ -27,23 +27,29 @@ import { daysOfMonth, daysOfYear } from './days.ts'
 import type { RruleParts } from './parts.ts'
 
 const DAYS_PER_400_YEARS = 146_097
-/** A rule whose interval realigns with the days only after more days than this is not cached. */
-const CYCLE_CACHED_MAX = 2000
-/** The aligned units of a rule's limits and a step, of which some are thousands of numbers: a few megabytes for all rules. */
-const aligned = new Cache<number, Sequence>(250_000, ({ length }) => 50 + length)
+/** Only rules whose interval is aligned with the days again within this many days are cached. */
+const ALIGNMENT_DAYS_MAX = 2000
+/**
+ * The units of a day in which a rule has instances, by the rule and the first unit of its interval in that day. Some are
+ * thousands of numbers: 250,000 for all rules are a few megabytes.
+ */
+const alignedUnitsCache = new Cache<number, Sequence>(250_000, ({ length }) => 50 + length)
 const ALL_24 = stride(0, 1, 24)
 const ALL_60 = stride(0, 1, 60)
 
-/** Years, months or weeks by id: the one of a day, its first day, and the days that the rule names in it. */
+/**
+ * Years, months or weeks by id: the one of a day, its first day, and the days that the rule names in it, counted from the
+ * first.
+ */
 interface Period {
   of(day: number): number
   start(id: number): number
-  days(id: number): Sequence
+  dayOffsets(id: number): Sequence
   /** How many of them are 400 years, after which the calendar repeats. */
   cycle: number
 }
 
-/** The blocks of a yearly, monthly or weekly rule. Parts that the rule leaves out come from its start. */
+/** The blocks (`Blocks` in `civil/`) of a yearly, monthly or weekly rule. Parts that the rule leaves out come from its start. */
 export function periodBlocks(parts: RruleParts, startS: number): Blocks {
   const startDay = Math.floor(startS / DAY_S)
   const period = periodOf(parts, startDay)
@@ -57,11 +63,12 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
     },
     nextId: (id) => id + interval,
     block(id) {
-      const all = product(period.days(id), DAY_S, times)
+      const all = product(period.dayOffsets(id), DAY_S, times)
       return { start: period.start(id) * DAY_S, instances: bySetPos ? atPositions(all, bySetPos) : all }
     },
     cycle: (period.cycle / gcd(period.cycle, interval)) * interval,
     dailyMax: times.length,
+    // A position of BYSETPOS counts as a quarter of a block.
     cost: bySetPos === undefined ? 1 : 1 + bySetPos.length / 4,
   }
 }
@@ -86,20 +93,21 @@ function periodOf(parts: RruleParts, startDay: number): Period {
 function years(parts: RruleParts, startDay: number): Period {
   const { byWeekNo, byYearDay, byMonthDay, byDay, byMonth } = parts
   const start = dateOf(startDay)
-  const open = byYearDay === undefined && byMonthDay === undefined && byDay === undefined
-  // A rule that names weeks repeats on the weekday of its start; one that names no day, on the date of its start.
-  const filled =
-    open && byWeekNo !== undefined
+  const hasNoDay = byYearDay === undefined && byMonthDay === undefined && byDay === undefined
+  // A rule that names weeks repeats on the weekday of its start; one that names no day, on the date of its start. BYMONTH names
+  // no day.
+  const withStartDay =
+    hasNoDay && byWeekNo !== undefined
       ? { ...parts, byDay: [{ weekday: weekdayOf(startDay), nth: 0 }] }
-      : open
+      : hasNoDay
         ? { ...parts, byMonth: byMonth ?? [start.month], byMonthDay: [start.dayOfMonth] }
         : parts
-  return { of: yearOf, start: yearStart, days: daysOfYear(filled), cycle: 400 }
+  return { of: yearOf, start: yearStart, dayOffsets: daysOfYear(withStartDay), cycle: 400 }
 }
 
 function months(parts: RruleParts, startDay: number): Period {
-  const open = parts.byMonthDay === undefined && parts.byDay === undefined
-  const days = daysOfMonth(open ? { ...parts, byMonthDay: [dateOf(startDay).dayOfMonth] } : parts)
+  const hasNoDay = parts.byMonthDay === undefined && parts.byDay === undefined
+  const days = daysOfMonth(hasNoDay ? { ...parts, byMonthDay: [dateOf(startDay).dayOfMonth] } : parts)
   return {
     of(day) {
       const { year, month } = dateOf(day)
@@ -109,7 +117,7 @@ function months(parts: RruleParts, startDay: number): Period {
       const year = Math.floor(id / 12)
       return yearStart(year) + monthStarts(isLeap(year))[id - year * 12]!
     },
-    days(id) {
+    dayOffsets(id) {
       const year = Math.floor(id / 12)
       return days(year, id - year * 12)
     },
@@ -121,40 +129,41 @@ function weeks({ byDay, byMonth, wkst }: RruleParts, startDay: number): Period {
   const weekdays = byDay?.map((day) => day.weekday) ?? [weekdayOf(startDay)]
   const offsets = [...new Set(weekdays.map((weekday) => mod(weekday - wkst, 7)))].sort((a, b) => a - b)
   const all = list(offsets)
+  // Day 0, 1 January 1970, is a Thursday, three days after a Monday.
   const start = (id: number) => id * 7 - 3 + wkst
   return {
     of: (day) => Math.floor((day + 3 - wkst) / 7),
     start,
-    days(id) {
+    dayOffsets(id) {
       if (byMonth === undefined) return all
-      const monday = start(id)
-      return list(offsets.filter((offset) => byMonth.includes(dateOf(monday + offset).month)))
+      const firstDay = start(id)
+      return list(offsets.filter((offset) => byMonth.includes(dateOf(firstDay + offset).month)))
     },
     cycle: 20_871,
   }
 }
 
-/** The blocks of a rule that repeats every `unitS` seconds, a day or less. Parts it leaves out come from its start. */
-export function tickBlocks(parts: RruleParts, startS: number, unitS: number): Blocks {
+/** The blocks of a rule whose frequency is a unit of `unitS` seconds: a day, an hour, a minute or a second. Parts it leaves out come from its start. */
+export function unitBlocks(parts: RruleParts, startS: number, unitS: number): Blocks {
   const perDay = DAY_S / unitS
   const { interval } = parts
   const first = Math.floor(startS / unitS)
   // After this many days the interval is aligned with the days again.
-  const cycleDays = interval / gcd(interval, perDay)
-  const named = limitsOf(parts)
+  const alignmentDays = interval / gcd(interval, perDay)
+  const named = namedUnits(parts)
   const seconds = secondsOf(parts, startS)
-  const limits = `${parts.freq} ${interval} ${parts.byHour} ${parts.byMinute} ${parts.bySecond}`
-  const alignedUnits = (step: number) => {
-    if (named === null) return stride(step, interval, perDay)
+  const cacheKey = `${parts.freq} ${interval} ${parts.byHour} ${parts.byMinute} ${parts.bySecond}`
+  const alignedUnits = (firstUnit: number) => {
+    if (named === null) return stride(firstUnit, interval, perDay)
     if (interval === 1) return named
-    const find = () => alignedNumbers(named, step, interval)
-    return cycleDays <= CYCLE_CACHED_MAX ? aligned.get(limits, step, find) : find()
+    const find = () => namedAtInterval(named, firstUnit, interval)
+    return alignmentDays <= ALIGNMENT_DAYS_MAX ? alignedUnitsCache.get(cacheKey, firstUnit, find) : find()
   }
   const days = namesNoDay(parts) ? everyDay : daysOfYear(parts)
-  if (cycleDays === 1) {
+  if (alignmentDays === 1) {
     return yearBlocks(days, product(alignedUnits(mod(first, interval)), unitS, seconds), startS)
   }
-  const dayFrom = alignedDays(dayFinder(days), interval, first, perDay)
+  const dayFrom = alignedDayFinder(dayFinder(days), interval, first, perDay)
   return {
     idAt: (second) => dayFrom(Math.floor(Math.max(second, startS) / DAY_S)),
     nextId: (day) => dayFrom(day + 1),
@@ -162,14 +171,18 @@ export function tickBlocks(parts: RruleParts, startS: number, unitS: number): Bl
       start: day * DAY_S,
       instances: product(alignedUnits(mod(first - day * perDay, interval)), unitS, seconds),
     }),
-    cycle: (DAYS_PER_400_YEARS / gcd(DAYS_PER_400_YEARS, cycleDays)) * cycleDays,
+    cycle: (DAYS_PER_400_YEARS / gcd(DAYS_PER_400_YEARS, alignmentDays)) * alignmentDays,
     dailyMax: Math.ceil(perDay / interval) * seconds.length,
-    cost: named === null || cycleDays <= CYCLE_CACHED_MAX ? 1 : 2 + Math.min(named.length, perDay / interval),
+    // Without the cache, the units are searched again for every day.
+    cost:
+      named === null || alignmentDays <= ALIGNMENT_DAYS_MAX
+        ? 1
+        : 2 + Math.min(named.length, perDay / interval),
   }
 }
 
-/** Finds the first day, at or after another, that the rule names and in which its interval has a unit. */
-function alignedDays(
+/** Returns a search for the first day, at or after another, that the rule names and in which its interval has a unit. */
+function alignedDayFinder(
   nextNamed: (from: number) => number,
   interval: number,
   first: number,
@@ -195,8 +208,8 @@ function namesNoDay({ byMonth, byYearDay, byMonthDay, byDay }: RruleParts): bool
   return [byMonth, byYearDay, byMonthDay, byDay].every((part) => part === undefined)
 }
 
-/** The units of a day that a rule names; null if it names all. */
-function limitsOf({ freq, byHour, byMinute, bySecond }: RruleParts): Sequence | null {
+/** The units of a day that a rule names; null if it names none, and so has all. */
+function namedUnits({ freq, byHour, byMinute, bySecond }: RruleParts): Sequence | null {
   if (freq === 'DAILY') return null
   const hours = byHour === undefined ? ALL_24 : list(byHour)
   if (freq === 'HOURLY') return byHour === undefined ? null : hours
@@ -217,14 +230,14 @@ function secondsOf(parts: RruleParts, startS: number): Sequence {
   return parts.bySetPos === undefined ? all : atPositions(all, parts.bySetPos)
 }
 
-/** The named units that are at a multiple of the interval from `step`. */
-function alignedNumbers(named: Sequence, step: number, interval: number): Sequence {
+/** Those of the named units that are a multiple of the interval after `firstUnit`. */
+function namedAtInterval(named: Sequence, firstUnit: number, interval: number): Sequence {
   const found: number[] = []
-  for (let unit = step; ; ) {
+  for (let unit = firstUnit; ; ) {
     const index = named.indexFrom(unit)
     if (index >= named.length) return list(found)
     const next = named.at(index)
     if (next === unit) found.push(unit)
-    unit = next === unit ? unit + interval : next + mod(step - next, interval)
+    unit = next === unit ? unit + interval : next + mod(firstUnit - next, interval)
   }
 }

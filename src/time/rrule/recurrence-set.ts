@@ -1,6 +1,6 @@
 import { countIn, DAY_S, nthFrom, SEARCH_WORK_MAX, WALL_S_MAX } from '../civil/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
-import { periodBlocks, tickBlocks } from './blocks.ts'
+import { periodBlocks, unitBlocks } from './blocks.ts'
 import { type RruleDates, untilOnWallClock } from './moment.ts'
 import type { RruleFreq, RruleParts } from './parts.ts'
 
@@ -41,7 +41,7 @@ export function instancesOf(
   ruleCount: number,
 ): RruleInstances {
   const unitS = UNIT_S[parts.freq]
-  const alone = unitS === undefined ? periodBlocks(parts, startS) : tickBlocks(parts, startS, unitS)
+  const alone = unitS === undefined ? periodBlocks(parts, startS) : unitBlocks(parts, startS, unitS)
   const blocks = ruleCount === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * ruleCount }
   const until = parts.until && untilOnWallClock(parts.until, zone)
   // Computed lazily and once, because a huge COUNT may take milliseconds.

@@ -1,4 +1,4 @@
-import { review, type Serial } from '../../../src/alarm/index.ts'
+import { recomputeInstants, type Serial } from '../../../src/alarm/index.ts'
 import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { Breach } from '../judge.ts'
 import type { Process } from '../process.ts'
@@ -91,7 +91,7 @@ export const logScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'calendar and review | settle',
+    name: 'calendar and recompute | settle',
     async setUp(world): Promise<Scene> {
       const [one, two] = [await world.process('one'), await world.process('two')]
       const calendar = { name: 'off', dates: {}, weekend: [] }
@@ -106,10 +106,10 @@ export const logScenarios: readonly Scenario[] = [
         await two.does('put calendar', () =>
           two.store.putCalendar(ANN.tenant, { ...calendar, dates }, context),
         )
-        await two.does('review', () =>
-          two.store.review(
+        await two.does('recompute', () =>
+          two.store.recomputeInstants(
             { calendarsOf: ANN.tenant, after: 0, limit: 100 },
-            (found) => review(found, context),
+            (found) => recomputeInstants(found, context),
             context,
           ),
         )

@@ -5,10 +5,10 @@ import {
   cancel,
   fireNow,
   pause,
+  recomputeInstants,
   replace,
   report,
   resume,
-  review,
   type Snapshot,
   skipNext,
 } from '../../../src/alarm/index.ts'
@@ -148,12 +148,14 @@ const USERS: readonly Operation[] = [
     },
   },
   {
-    name: 'review',
+    name: 'recompute',
     by: 'user',
     act: (two) => {
       const context = two.bench.context()
       const which = { calendarsOf: ANN.tenant, after: 0, limit: 100 }
-      return two.does('review', () => two.store.review(which, (found) => review(found, context), context))
+      return two.does('recompute', () =>
+        two.store.recomputeInstants(which, (found) => recomputeInstants(found, context), context),
+      )
     },
   },
 ]

@@ -11,7 +11,7 @@ const REFUSALS = ['conflict', 'already_ended', 'not_found', 'invalid_request']
 const LOST = 'store_unavailable'
 const CALENDAR = { name: 'off', dates: {}, weekend: [] }
 
-/** An alarm in each state. Live ones use a calendar, so that they are reviewed. */
+/** An alarm in each state. Live ones use a calendar, so that they are computed again. */
 async function fixtureOf(world: World): Promise<Fixture> {
   const [one, two] = [await world.process('one'), await world.process('two')]
   await one.store.putCalendar(ANN.tenant, CALENDAR, one.bench.context())

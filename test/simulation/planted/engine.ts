@@ -13,7 +13,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
       },
       {
         file: 'src/library/alarms.ts',
-        from: ".catch((thrown: unknown) => reportFailure(observer, 'set', thrown))",
+        from: ".catch((thrown: unknown) => reportAndRethrow(observer, 'set', thrown))",
         to: '.catch((thrown: unknown) => {\n            if (tx !== undefined) throw thrown\n            return requests.map(({ alarm, timer }) => ({ outcome: "created" as const, snapshot: newSnapshot(alarm, timer) }))\n          })',
       },
     ],
@@ -21,7 +21,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     bug: 'results are dropped when a settle (the write of the results of deliveries) fails',
     breaches: ['lost', 'unrecorded', 'late', 'uncounted'],
-    edits: [{ file: 'src/engine/settling.ts', from: 'pool.restore(ended, finished)', to: '' }],
+    edits: [{ file: 'src/engine/settler.ts', from: 'pool.restore(ended, finishedBatches)', to: '' }],
   },
   {
     bug: 'the loop ends at an error',

@@ -128,8 +128,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/triage.ts',
-        from: 'const skipped = { to: lastBefore(alarm, timer, run), ',
-        to: 'const skipped = { to: run.to, ',
+        from: 'const skipped = { last: secondToLast(alarm, timer, range), ',
+        to: 'const skipped = { last: range.last, ',
       },
     ],
   },

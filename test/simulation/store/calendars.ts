@@ -46,7 +46,7 @@ export function putCalendar(
   const version = Number(tables.facts.get(VERSION) ?? 0) + 1
   tables.facts.put(VERSION, String(version))
   const calendar = { ...input, version }
-  tables.calendars.put(key, { tenant, calendar, reviewed: before?.reviewed ?? version })
+  tables.calendars.put(key, { tenant, calendar, recomputed: before?.recomputed ?? version })
   return calendar
 }
 
@@ -60,16 +60,16 @@ export function removeCalendar({ tables }: SimulatedDatabase, tenant: string, na
   return tables.calendars.remove(keyOf(tenant, name))
 }
 
-/** Edited calendars whose alarms have not all been reviewed. */
-export function unreviewed({ tables }: SimulatedDatabase): EditedCalendar[] {
+/** Edited calendars whose alarms have not all been computed again. */
+export function calendarsToRecompute({ tables }: SimulatedDatabase): EditedCalendar[] {
   return tables.calendars
     .values()
-    .filter(({ calendar, reviewed }) => reviewed < calendar.version)
+    .filter(({ calendar, recomputed }) => recomputed < calendar.version)
     .map(({ tenant, calendar: { name, version } }) => ({ tenant, name, version }))
 }
 
 /** Records the calendar version that its alarms use. */
-export function markReviewed(
+export function markRecomputed(
   { tables }: SimulatedDatabase,
   tenant: string,
   name: string,
@@ -77,8 +77,8 @@ export function markReviewed(
 ): void {
   const row = tables.calendars.get(keyOf(tenant, name))
   if (row === undefined) return
-  const reviewed = Math.max(row.reviewed, Math.min(row.calendar.version, version))
-  tables.calendars.put(keyOf(tenant, name), { ...row, reviewed })
+  const recomputed = Math.max(row.recomputed, Math.min(row.calendar.version, version))
+  tables.calendars.put(keyOf(tenant, name), { ...row, recomputed })
 }
 
 function keyOf(tenant: string, name: string): string {

@@ -12,8 +12,8 @@ import {
   type Decide,
   type Edited,
   type EditResult,
-  type ReviewFilter,
-  type ReviewResult,
+  type RecomputeFilter,
+  type RecomputeResult,
   type Selector,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -66,12 +66,12 @@ export function editSelected<A>(
   return { results, next }
 }
 
-/** Reviews live alarms, a limited number at a time. */
-export function reviewSelected(
+/** Computes the instants of live alarms again, a limited number at a time. */
+export function recomputeSelected(
   batch: WriteBatch,
-  which: ReviewFilter,
+  which: RecomputeFilter,
   decide: (snapshot: Snapshot) => Change | null,
-): ReviewResult {
+): RecomputeResult {
   const places = 'zoned' in which ? zoned(batch.database) : naming(batch.database, which.calendarsOf)
   const found = places.filter(({ place }) => place > which.after).slice(0, which.limit)
   let changed = 0

@@ -14,7 +14,7 @@ import type {
 } from '../../../src/stores/index.ts'
 import { ShardedStore } from '../../../src/stores/sharded/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
-import { allCalendars, unreviewed } from './calendars.ts'
+import { allCalendars, calendarsToRecompute } from './calendars.ts'
 import type { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
@@ -114,8 +114,8 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     this.#calendars = await this.#ask('calendars', allCalendars)
   }
 
-  unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
-    return this.#ask('unreviewed_calendars', unreviewed)
+  calendarsToRecompute(): Promise<readonly EditedCalendar[]> {
+    return this.#ask('unreviewed_calendars', calendarsToRecompute)
   }
 
   getMeta(name: string): Promise<string | null> {

@@ -9,7 +9,7 @@ import type {
   WakeRequest,
 } from '../../../src/stores/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
-import { markReviewed } from './calendars.ts'
+import { markRecomputed } from './calendars.ts'
 import { putDocument, removeDocument } from './documents.ts'
 import { claimWakes, putWake, removeWake } from './inbox.ts'
 import { appendEvent, prune } from './log.ts'
@@ -44,11 +44,11 @@ export abstract class SimulatedRecords extends SimulatedReads {
     )
   }
 
-  calendarReviewed(
+  markCalendarRecomputed(
     tenant: string,
     { name, version }: Pick<HolidayCalendar, 'name' | 'version'>,
   ): Promise<void> {
-    return this.atomic('calendar_reviewed', () => markReviewed(this.database, tenant, name, version))
+    return this.atomic('calendar_reviewed', () => markRecomputed(this.database, tenant, name, version))
   }
 
   putMeta(name: string, value: string): Promise<void> {

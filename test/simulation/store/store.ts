@@ -6,8 +6,8 @@ import type {
   InFlightBatch,
   Lease,
   NewCalendar,
-  ReviewFilter,
-  ReviewResult,
+  RecomputeFilter,
+  RecomputeResult,
   Selector,
   SetRequest,
   SetResult,
@@ -22,7 +22,7 @@ import { putCalendar, removeCalendar } from './calendars.ts'
 import { SimulatedClaimStatements } from './claims.ts'
 import { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
-import { editSelected, reviewSelected, select } from './edits.ts'
+import { editSelected, recomputeSelected, select } from './edits.ts'
 import { SimulatedLeaseStatements } from './leases.ts'
 import { SimulatedListening, SteppingClock, timersOf, watchLog } from './listening.ts'
 import { SimulatedRecords } from './records.ts'
@@ -166,12 +166,12 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.connection.send('held_targets', () => pausedTargets(this.database, leases, limit))
   }
 
-  review(
-    which: ReviewFilter,
+  recomputeInstants(
+    which: RecomputeFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
-  ): Promise<ReviewResult> {
-    return this.#write('review', context, (batch) => reviewSelected(batch, which, decide))
+  ): Promise<RecomputeResult> {
+    return this.#write('review', context, (batch) => recomputeSelected(batch, which, decide))
   }
 
   putCalendar(tenant: string, calendar: NewCalendar): Promise<HolidayCalendar> {

@@ -40,7 +40,7 @@ export interface CalendarRow {
   readonly tenant: string
   readonly calendar: HolidayCalendar
   /** The calendar version that its alarms use. */
-  readonly reviewed: number
+  readonly recomputed: number
 }
 
 /** A wake, and until when its claim lasts. */

@@ -142,15 +142,15 @@ export abstract class PostgresRecords extends ShardedStore {
     return this.#ask((session) => calendarCacheOf(session).refresh(session))
   }
 
-  unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+  calendarsToRecompute(): Promise<readonly EditedCalendar[]> {
     return this.#ask(async (session) => {
-      const rows = await session.rows(sql.unreviewedCalendars)
+      const rows = await session.rows(sql.calendarsToRecompute)
       return rows.map(([tenant, name, version]) => ({ tenant, name, version }) as EditedCalendar)
     })
   }
 
-  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
-    await this.#ask((session) => session.run(sql.markReviewed, version, tenant, name))
+  async markCalendarRecomputed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
+    await this.#ask((session) => session.run(sql.markRecomputed, version, tenant, name))
   }
 
   getMeta(name: string): Promise<string | null> {

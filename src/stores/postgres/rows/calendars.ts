@@ -84,8 +84,8 @@ export function calendarCacheOf({ dialect }: Pick<Session, 'dialect'>): Calendar
 
 /**
  * Alarms with the calendars that their rules name, as of this transaction. Its lock on the table lasts until the
- * transaction ends, and an edit of a calendar waits for it: so no decision by an older calendar is written after the
- * review of the edit.
+ * transaction ends, and an edit of a calendar waits for it: so no decision by an older calendar is written after
+ * pending instants were computed again.
  */
 export async function withCalendars<A extends Alarm>(
   session: Session,

@@ -67,7 +67,7 @@ export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS
   AND tenant = $1 AND owner = $2 AND (subject, seq) > ($3, $4::bigint) AND (subject, seq) <= ($3, ${LAST_SERIAL})
   ORDER BY subject, seq LIMIT $5::bigint`
 
-/** Alarms to review: those of a tenant that name calendars, or all that depend on a zone's wall clock. */
+/** Alarms to compute again: those of a tenant that name calendars, or all that depend on a zone's wall clock. */
 export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL
   AND (tenant, seq) > ($1, $2::bigint) AND (tenant, seq) <= ($1, ${LAST_SERIAL})
   ORDER BY tenant, seq LIMIT $3::bigint`
@@ -354,9 +354,9 @@ export const removeCalendar = 'DELETE FROM wakeful.calendars WHERE tenant = $1 A
 export const liveAlarmNaming = `SELECT a.id FROM wakeful.alarms a WHERE a.tenant = $1 AND a.calendars IS NOT NULL
   AND a.calendars::jsonb ? $2 AND EXISTS (SELECT 1 FROM wakeful.timers t
     WHERE t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq) LIMIT 1`
-export const unreviewedCalendars =
+export const calendarsToRecompute =
   'SELECT tenant, name, version FROM wakeful.calendars WHERE reviewed_version < version'
-export const markReviewed = `UPDATE wakeful.calendars SET reviewed_version = greatest(reviewed_version, least(version, $1::bigint))
+export const markRecomputed = `UPDATE wakeful.calendars SET reviewed_version = greatest(reviewed_version, least(version, $1::bigint))
   WHERE tenant = $2 AND name = $3`
 
 export const lastLogged = 'SELECT at FROM wakeful.events ORDER BY seq DESC LIMIT 1'

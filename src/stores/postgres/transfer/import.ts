@@ -41,7 +41,7 @@ export const IMPORT_QUERIES = {
   knownEvents: `SELECT e.alarm, e.id FROM wakeful.events e WHERE e.alarm = ANY($1::bigint[])
     AND (e.alarm, e.id) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))`,
   releaseKeys: 'UPDATE wakeful.alarms SET key = NULL WHERE seq = ANY($1::bigint[])',
-  unreview: 'UPDATE wakeful.calendars SET reviewed_version = 0 WHERE tenant = ANY($1::text[])',
+  unmarkRecomputed: 'UPDATE wakeful.calendars SET reviewed_version = 0 WHERE tenant = ANY($1::text[])',
 } as const
 
 const ATTEMPTS_MAX = 3
@@ -132,7 +132,7 @@ async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[])
   await refuseConflicts(session, unknown)
   const lines = await resolveKeys(batch, unknown)
   await refuseUnknownCalendars(session, lines)
-  reviewLater(session, lines)
+  recomputeLater(session, lines)
   const values = lines.map(({ alarm }) => alarmValues(alarm))
   const rows = await session.rows(sql.importAlarms, ...columns(values))
   const seqOf = new Map(rows as [string, Serial][])
@@ -243,11 +243,11 @@ async function refuseUnknownCalendars(session: Session, lines: readonly Portable
   throw new WakefulError('import.calendar_missing', { alarm: missing.alarm, name: missing.name })
 }
 
-/** The next review resolves these alarms again: the other store may have had other calendars and other zone data. */
-function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
+/** Has the upkeep compute the instants of these alarms again: the other store may have had other calendars and other zone data. */
+function recomputeLater(session: Session, lines: readonly PortableAlarm[]): void {
   const naming = lines.filter(({ alarm }) => calendarNames(alarm).length > 0)
   const tenants = [...new Set(naming.map(({ alarm }) => alarm.tenant))]
-  if (tenants.length > 0) session.send(IMPORT_QUERIES.unreview, tenants)
+  if (tenants.length > 0) session.send(IMPORT_QUERIES.unmarkRecomputed, tenants)
   if (lines.some(isZoned)) session.send(sql.putMeta, ZONE_DATA_META, 'imported')
 }
 

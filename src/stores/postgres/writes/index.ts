@@ -1,5 +1,5 @@
 export { type EditJob, editAll } from './edits.ts'
 export { GroupCommit, isKeyed, Sets, writeWaiting } from './group-commit.ts'
-export { reviewSelected } from './reviews.ts'
+export { recomputeSelected } from './recompute.ts'
 export { setAll } from './sets.ts'
 export { UserTransactions } from './user-transactions.ts'

@@ -14,10 +14,10 @@ export const CALENDAR_QUERIES = {
     VALUES (?1, ?2, ?5, ?5, ?3, ?4, ?6) ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version,
     dates = excluded.dates, weekend = excluded.weekend, updated_at = excluded.updated_at`,
   remove: 'DELETE FROM wakeful_calendars WHERE tenant = ? AND name = ?',
-  unreviewed: 'SELECT tenant, name, version FROM wakeful_calendars WHERE reviewed_version < version',
-  markReviewed:
+  toRecompute: 'SELECT tenant, name, version FROM wakeful_calendars WHERE reviewed_version < version',
+  markRecomputed:
     'UPDATE wakeful_calendars SET reviewed_version = max(reviewed_version, min(version, ?)) WHERE tenant = ? AND name = ?',
-  unreview: 'UPDATE wakeful_calendars SET reviewed_version = 0 WHERE tenant = ?',
+  unmarkRecomputed: 'UPDATE wakeful_calendars SET reviewed_version = 0 WHERE tenant = ?',
   all: 'SELECT tenant, name FROM wakeful_calendars ORDER BY tenant, name',
   meta: 'SELECT value FROM wakeful_meta WHERE name = ?',
   putMeta:

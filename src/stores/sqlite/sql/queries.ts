@@ -166,7 +166,7 @@ export const insertInFlightBatch =
 export const removeInFlightBatch = 'DELETE FROM wakeful_in_flight_batches WHERE id = ?'
 export const inFlightBatches = 'SELECT id, shard, epoch, timers FROM wakeful_in_flight_batches'
 
-/** Alarms to review: those of a tenant that name calendars, or all whose instants depend on a zone. */
+/** Alarms to compute again: those of a tenant that name calendars, or all whose instants depend on a zone. */
 export const calendarSelection = `SELECT seq AS position, seq AS alarm FROM wakeful_alarms
   WHERE tenant = ? AND calendars IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?`
 export const zonedSelection = `SELECT id AS position, alarm FROM wakeful_timers

@@ -100,7 +100,7 @@ function importAlarm(write: RowWrites, exported: PortableAlarm): boolean {
   const line = withPossibleKey(session, exported)
   const { alarm, timers, outcome, formerKeys = [] } = line
   refuseUnknownCalendars(session, alarm)
-  reviewLater(session, line)
+  recomputeLater(session, line)
   const stored = write.insertAlarm(alarm, null)
   for (const timer of timers) write.addTimer(stored, timer)
   if (outcome !== null) write.putOutcome(stored, outcome)
@@ -139,8 +139,8 @@ function refuseUnknownCalendars(session: Session, alarm: Alarm): void {
 }
 
 /** Its instants were computed with another store's calendars and zone data, so the engine computes them again. */
-function reviewLater(session: Session, line: PortableAlarm): void {
-  if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unreview, line.alarm.tenant)
+function recomputeLater(session: Session, line: PortableAlarm): void {
+  if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unmarkRecomputed, line.alarm.tenant)
   if (isZoned(line)) putMeta(session, ZONE_DATA_META, 'imported')
 }
 

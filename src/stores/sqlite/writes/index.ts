@@ -1,4 +1,4 @@
 export { editSelected } from './edits.ts'
 export { PRUNE_QUERIES, prune } from './prune.ts'
-export { removeCalendar, reviewSelected } from './reviews.ts'
+export { recomputeSelected, removeCalendar } from './recompute.ts'
 export { setAll } from './sets.ts'

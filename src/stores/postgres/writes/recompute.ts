@@ -1,16 +1,16 @@
 import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../../alarm/index.ts'
-import { apply, type ReviewFilter, type ReviewResult } from '../../index.ts'
+import { apply, type RecomputeFilter, type RecomputeResult } from '../../index.ts'
 import { isStoreError } from '../connection/index.ts'
 import { lockSnapshots, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Reviews live alarms, a bounded number at a time. */
-export async function reviewSelected(
+/** Computes the instants of live alarms again, a bounded number at a time. */
+export async function recomputeSelected(
   batch: WriteBatch,
-  which: ReviewFilter,
+  which: RecomputeFilter,
   decide: (snapshot: Snapshot) => Change | null,
   context: Context,
-): Promise<ReviewResult> {
+): Promise<RecomputeResult> {
   const { session } = batch
   const rows =
     'calendarsOf' in which

@@ -1,6 +1,6 @@
 import { type Change, calendarNames, type Snapshot } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import { apply, type ReviewFilter, type ReviewResult } from '../../index.ts'
+import { apply, type RecomputeFilter, type RecomputeResult } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
 import {
   alarmAt,
@@ -27,11 +27,11 @@ export function removeCalendar(session: Session, tenant: string, name: string): 
 }
 
 /** Applies a decision to a page of live alarms. */
-export function reviewSelected(
+export function recomputeSelected(
   write: RowWrites,
-  which: ReviewFilter,
+  which: RecomputeFilter,
   decide: (snapshot: Snapshot) => Change | null,
-): ReviewResult {
+): RecomputeResult {
   const { session } = write
   const rows =
     'calendarsOf' in which
@@ -39,12 +39,12 @@ export function reviewSelected(
       : session.values(sql.zonedSelection, which.after, which.limit)
   const inFlight = readInFlight(session)
   const seqs = new Set(rows.map(([, alarm]) => alarm as number))
-  const changed = [...seqs].filter((seq) => reviewOne(write, seq, inFlight, decide)).length
+  const changed = [...seqs].filter((seq) => recomputeOne(write, seq, inFlight, decide)).length
   return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as number) }
 }
 
 /** Skips a row that cannot be read or decided. The next claim quarantines it with the reason. */
-function reviewOne(
+function recomputeOne(
   write: RowWrites,
   seq: number,
   inFlight: InFlight,

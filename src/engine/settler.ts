@@ -4,27 +4,27 @@ import type { DeliveryPool, Ended } from './delivery-pool.ts'
 import type { EngineOptions } from './engine.ts'
 import type { InFlightSet } from './in-flight-set.ts'
 import { isSameLease } from './leases.ts'
-import { observeSettle, reportFailure } from './observer.ts'
+import { observeSettle, reportAndRethrow } from './observer.ts'
 
-/** What settling needs from its engine. */
-export interface SettlingPorts extends Pick<EngineOptions, 'store' | 'clock' | 'observer' | 'context'> {
+/** What the settler needs from its engine. */
+export interface SettlerPorts extends Pick<EngineOptions, 'store' | 'clock' | 'observer' | 'context'> {
   readonly pool: DeliveryPool
   readonly inFlight: InFlightSet
-  /** A settle has found that a lease is lost. */
+  /** Called when a settle has found that a lease is lost. */
   readonly onLost: (lease: Lease) => void
-  /** How many more were delivered, and whose logs have grown; null where others' may have grown as well. */
+  /** Called with the number of recorded deliveries, and the owners whose event logs grew; null: possibly any owner's. */
   readonly onSettled: (delivered: number, scopes: readonly Scope[] | null) => void
-  /** A settle has ended, successfully or not. */
-  readonly onEnded: () => void
+  /** Called when a settle has ended, successfully or not. */
+  readonly onIdle: () => void
 }
 
 /** Writes the outcomes of deliveries. One settle runs at a time, beside the claims: neither waits for the other. */
-export class Settling {
-  readonly #ports: SettlingPorts
+export class Settler {
+  readonly #ports: SettlerPorts
   #running: Promise<void> | null = null
   #failure: { readonly thrown: unknown } | null = null
 
-  constructor(ports: SettlingPorts) {
+  constructor(ports: SettlerPorts) {
     this.#ports = ports
   }
 
@@ -33,7 +33,7 @@ export class Settling {
   }
 
   /** Whether something has ended that the store has not confirmed. */
-  get isNeeded(): boolean {
+  get hasUnsettled(): boolean {
     return this.#ports.pool.hasEnded || this.isRunning
   }
 
@@ -46,18 +46,18 @@ export class Settling {
       })
       .finally(() => {
         this.#running = null
-        this.#ports.onEnded()
+        this.#ports.onIdle()
       })
   }
 
   /** Waits for the settle that is running, and fails as it did. */
-  async end(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#running
-    this.check()
+    this.throwFailure()
   }
 
-  /** Throws the error of a settle that has failed since the last check. */
-  check(): void {
+  /** Throws the error of a settle that has failed since the last call. */
+  throwFailure(): void {
     const failure = this.#failure
     this.#failure = null
     if (failure !== null) throw failure.thrown
@@ -65,17 +65,18 @@ export class Settling {
 
   async #settle(): Promise<void> {
     const { store, clock, pool, inFlight, observer, context, onLost, onSettled } = this.#ports
-    const { ended, finished } = pool.drain()
+    const { ended, finishedBatches } = pool.drain()
+    // Without an outcome: it was committed in the handler's transaction.
     const settlements = ended.flatMap(({ claimed, delivery }) =>
       delivery === null ? [] : { ...claimed, delivery },
     )
     const startedAt = clock.monotonic()
     let lost: readonly Lease[]
     try {
-      ;({ lost } = await store.settle(settlements, finished, context()))
+      ;({ lost } = await store.settle(settlements, finishedBatches, context()))
     } catch (thrown) {
-      pool.restore(ended, finished)
-      reportFailure(observer, 'settle', thrown)
+      pool.restore(ended, finishedBatches)
+      reportAndRethrow(observer, 'settle', thrown)
     }
     for (const lease of lost) onLost(lease)
     if (observer !== undefined) {
