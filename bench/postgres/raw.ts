@@ -6,8 +6,8 @@ import {
   type Querying,
   Session,
 } from '../../src/stores/postgres/connection/session.ts'
-import { EVENT_SEPARATOR, newAlarmLists } from '../../src/stores/postgres/rows/write-batch.ts'
-import { FIGURES, POSITION_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
+import { EVENT_SEPARATOR, insertAlarmsParams } from '../../src/stores/postgres/rows/write-batch.ts'
+import { POSITION_COLUMNS, TALLIED } from '../../src/stores/postgres/sql/columns.ts'
 import { insertAlarms } from '../../src/stores/postgres/sql/new-alarms.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { indexOf, insertColumns } from '../statement-columns.ts'
@@ -80,7 +80,7 @@ export class Raw {
       const alarms = this.#ids(size).map((own) => alarm.with(id, own).with(correlationId, own))
       const timers = alarms.map(() => [this.#shards[this.#serial++ % this.#shards.length]!, ...timer])
       await this.#commit(() => {
-        this.#session.send(insertAlarms, ...newAlarmLists(alarms, timers))
+        this.#session.send(insertAlarms, ...insertAlarmsParams(alarms, timers))
         this.#tally({ total: size, pending: size })
       })
     }
@@ -152,8 +152,8 @@ export class Raw {
     send(sql.insertEvents, events.with(data, all(event[data]!).join(EVENT_SEPARATOR)))
   }
 
-  #tally(sums: Readonly<Partial<Record<(typeof FIGURES)[number], number>>>): void {
-    const lists = FIGURES.map((figure) => [sums[figure] ?? 0])
+  #tally(sums: Readonly<Partial<Record<(typeof TALLIED)[number], number>>>): void {
+    const lists = TALLIED.map((column) => [sums[column] ?? 0])
     this.#session.send(sql.addTallies, this.#serial % TALLY_SLOTS, ['default'], [''], ...lists)
   }
 

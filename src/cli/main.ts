@@ -20,7 +20,7 @@ const terminal: Terminal = {
   exit: (code) => process.exit(code),
 }
 
-const shell: CliContext = {
+const cli: CliContext = {
   terminal,
   version: versionOf(new URL('../../package.json', import.meta.url)),
   invocation: isSource ? 'npm run wakeful --' : 'wakeful',
@@ -34,7 +34,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.exitCode = await run(process.argv.slice(2), shell)
+process.exitCode = await run(process.argv.slice(2), cli)
 
 function versionOf(file: URL): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version

@@ -4,16 +4,16 @@ import { type CliContext, failureOf, failureText, widthOf } from './terminal/ind
 import { wrap } from './text/index.ts'
 
 /** Runs one command and returns the exit code: 0 done, 1 failed, 2 bad usage. */
-export async function run(argv: readonly string[], shell: CliContext): Promise<0 | 1 | 2> {
-  const { stderr } = shell.terminal
-  const program = buildProgram(shell)
+export async function run(argv: readonly string[], cli: CliContext): Promise<0 | 1 | 2> {
+  const { stderr } = cli.terminal
+  const program = buildProgram(cli)
   if (argv.length === 0) {
     stderr.write(program.helpInformation())
     return 2
   }
   try {
     await program.parseAsync(normalized(argv), { from: 'user' })
-    return shell.exitCode
+    return cli.exitCode
   } catch (thrown) {
     // Help and version throw too.
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], shell: CliContext): Promise<0
     const json = wantsJson(argv)
     const text = failureText(failure, json)
     stderr.write(`${json ? text : wrap(text, widthOf(stderr), '  ')}\n`)
-    if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, shell)}\n`)
+    if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, cli)}\n`)
     return failure.exitCode
   }
 }
@@ -40,8 +40,8 @@ function wantsJson(argv: readonly string[]): boolean {
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json')
 }
 
-function helpHint(argv: readonly string[], shell: CliContext): string {
+function helpHint(argv: readonly string[], cli: CliContext): string {
   const name = argv.find((word) => /^[a-z]+$/.test(word))
-  const known = buildProgram(shell).commands.some((command) => command.name() === name)
-  return `try: ${shell.invocation} ${known ? `${name} ` : ''}--help`
+  const known = buildProgram(cli).commands.some((command) => command.name() === name)
+  return `try: ${cli.invocation} ${known ? `${name} ` : ''}--help`
 }

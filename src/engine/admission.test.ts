@@ -41,7 +41,7 @@ describe('a crowding tenant', () => {
     const fair = admission()
     const claim = () => fair.claimForAll()!
     fair.claimed(claim(), batch(true, ['hog', 'hog', 'other']))
-    expect(fair.claimForOthers()?.skips.avoid).toEqual(new Set(['hog']))
+    expect(fair.claimForOthers()?.skips.skipTenants).toEqual(new Set(['hog']))
     // With nothing left behind the batch, no tenant waits for another.
     fair.claimed(claim(), batch(false, ['hog', 'hog', 'other']))
     expect(fair.isSharing).toBe(false)
@@ -56,7 +56,7 @@ describe('a crowding tenant', () => {
     for (let i = 0; i < 6; i++) fair.enter({ tenant: 'hog', owner: '' })
     expect(fair.claimForOthers()).toBeNull()
     load.active = 10
-    expect(fair.claimForOthers()).toMatchObject({ limit: 2, skips: { avoid: new Set(['hog']) } })
+    expect(fair.claimForOthers()).toMatchObject({ limit: 2, skips: { skipTenants: new Set(['hog']) } })
     fair.leave({ tenant: 'hog', owner: '' })
     expect(fair.claimForOthers()).toBeNull()
   })
@@ -86,11 +86,11 @@ describe('what a claim may bring', () => {
     })()
     expect(plan.admits(ANN, '1')).toBe(true)
     expect(plan.admits(ANN, '1')).toBe(true)
-    expect(plan.hasPassed).toBe(false)
+    expect(plan.hasLeftDue).toBe(false)
     expect(plan.admits(ANN, '2')).toBe(false)
     expect(plan.admits(BOB, '3')).toBe(true)
     expect(plan.admits(BOB, '4')).toBe(false)
-    expect(plan.hasPassed).toBe(true)
+    expect(plan.hasLeftDue).toBe(true)
   })
 
   test('skips owners and tenants at their limits', () => {
@@ -99,9 +99,9 @@ describe('what a claim may bring', () => {
     limited.enter(ANN)
     expect(skips()).toEqual({})
     limited.enter(ANN)
-    expect(skips()).toEqual({ avoid: new Set(), avoidOwners: new Set(['acme\0ann']) })
+    expect(skips()).toEqual({ skipTenants: new Set(), skipOwners: new Set(['acme\0ann']) })
     limited.enter(BOB)
-    expect(skips()).toEqual({ avoid: new Set(['acme']), avoidOwners: new Set() })
+    expect(skips()).toEqual({ skipTenants: new Set(['acme']), skipOwners: new Set() })
     for (const scope of [ANN, ANN, BOB]) limited.leave(scope)
     expect(skips()).toEqual({})
   })

@@ -49,13 +49,13 @@ export interface AdmissionOptions
 export interface ClaimPlan {
   readonly limit: number
   /** The tenants and owners that the scan skips. */
-  readonly skips: Pick<ClaimRequest, 'avoid' | 'avoidOwners'>
+  readonly skips: Pick<ClaimRequest, 'skipTenants' | 'skipOwners'>
   /** Whether it is for those whom a crowding tenant would hold up. */
   readonly isForOthers: boolean
   /** Whether this occurrence may start. The same occurrence gets the same answer: a store may have to start over. */
   admits(scope: Scope, occurrence: string): boolean
-  /** Whether something due was passed over. */
-  hasPassed: boolean
+  /** Whether something was left due, because it is over a limit. */
+  hasLeftDue: boolean
 }
 
 /** How much is claimed ahead, in time: enough to hide a round trip, little enough to stay cancellable. */
@@ -83,7 +83,7 @@ export class Admission {
   readonly #overShare = new Set<string>()
   /** The tenant that had most of the last batch, if more was due. Its deliveries may be too short to fill the slots. */
   #backlogged: ReadonlySet<string> = NONE
-  #hasPassed = false
+  #hasLeftDue = false
   /** The earliest wake of tenants that are not crowding. */
   #othersWakeAt: number | null = null
   /** On the monotonic clock: when to look for others even if none is known to be due. */
@@ -145,7 +145,7 @@ export class Admission {
   /** The next claim from all tenants; null where nothing may be claimed. */
   claimForAll(): ClaimPlan | null {
     const { free } = this
-    const limit = this.#hasPassed ? Math.min(free, LIMITED_CLAIM_MAX) : free
+    const limit = this.#hasLeftDue ? Math.min(free, LIMITED_CLAIM_MAX) : free
     return limit === 0 ? null : this.#plan(limit, NONE, false)
   }
 
@@ -161,7 +161,7 @@ export class Admission {
   /** Learns from what a claim brought. */
   claimed(plan: ClaimPlan, { timers, more, nextWakeAt }: Claimed): void {
     if (!plan.isForOthers) {
-      this.#hasPassed = plan.hasPassed
+      this.#hasLeftDue = plan.hasLeftDue
       this.#backlogged = more ? mostOf(timers.map(({ alarm }) => alarm.tenant)) : NONE
       return
     }
@@ -206,7 +206,7 @@ export class Admission {
       if (this.#inFlightOf(scope.tenant) >= limits.tenant) tenants.add(scope.tenant)
       else if (scope.count >= limits.owner) owners.add(key)
     }
-    const skips = tenants.size + owners.size === 0 ? {} : { avoid: tenants, avoidOwners: owners }
+    const skips = tenants.size + owners.size === 0 ? {} : { skipTenants: tenants, skipOwners: owners }
     const admitted = new Set<string>()
     // Tenants and owners together: an owner's key contains a NUL, and no tenant's name does.
     const added = new Map<string, number>()
@@ -220,14 +220,14 @@ export class Admission {
         this.#inFlightOf(tenant) + more(tenant) < limits.tenant &&
         (this.#owners.get(owner)?.count ?? 0) + more(owner) < limits.owner
       if (!isFree) {
-        plan.hasPassed = true
+        plan.hasLeftDue = true
         return false
       }
       admitted.add(occurrence)
       for (const name of [tenant, owner]) added.set(name, more(name) + 1)
       return true
     }
-    const plan = { limit, skips, isForOthers, admits, hasPassed: false }
+    const plan = { limit, skips, isForOthers, admits, hasLeftDue: false }
     return plan
   }
 

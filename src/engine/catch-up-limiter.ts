@@ -35,7 +35,7 @@ export interface CatchUpLimiterPorts {
   readonly requeue: (which: WaitingFilter, limit: number) => Promise<number>
   /** The names of the targets of paused timers in this process's shards. */
   readonly pausedTargets: () => Promise<readonly string[]>
-  /** The part of all shards that this process owns, from 0 to 1: it gets this part of the rate. */
+  /** The part of all shards that this process holds, from 0 to 1: it gets this part of the rate. */
   readonly share: () => Promise<number>
   readonly onError: (thrown: unknown) => void
 }

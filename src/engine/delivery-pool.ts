@@ -106,7 +106,7 @@ export class DeliveryPool {
   }
 
   /**
-   * The settle of what another process owns now is void, and so it is forgotten. What a clock that was set back makes early
+   * The settle of what another process holds now is void, and so it is forgotten. What a clock that was set back makes early
    * waits for its instant again (promise: never-early).
    */
   #deliverOrRelease(claimed: ClaimedTimer, may: 'yes' | 'wait' | 'lost'): void {

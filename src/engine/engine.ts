@@ -315,7 +315,7 @@ export class Engine {
           startedAt ??= clock.monotonic()
           return this.#triage(found, context, plan, written)
         },
-        isLong: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
+        isOverTime: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
       })
     } catch (thrown) {
       reportAndRethrow(observer, 'claim', thrown)
@@ -352,7 +352,7 @@ export class Engine {
     }
     const decision = triage(found, facts, context)
     const occurrence = `${found.timer.id}:${found.timer.version}`
-    if (decision.kind === 'fire' && !plan.admits(found.alarm, occurrence)) return { kind: 'pass' }
+    if (decision.kind === 'fire' && !plan.admits(found.alarm, occurrence)) return { kind: 'leave_due' }
     if ((decision.kind === 'settle' || decision.kind === 'fire') && decision.change !== undefined)
       written.set(occurrence, { found, change: decision.change })
     return decision

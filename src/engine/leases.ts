@@ -16,7 +16,7 @@ export function isSameLease(a: Lease, b: Lease): boolean {
   return a.shard === b.shard && a.epoch === b.epoch
 }
 
-/** The shards this process owns, and the heartbeat that keeps them (promise: fenced). */
+/** The shards this process holds, and the heartbeat that keeps them (promise: fenced). */
 export class Leases {
   readonly #ports: LeasePorts
   #leases: readonly Lease[] = []

@@ -1,6 +1,6 @@
 /** The public interface of Wakeful in a program, the same in every host. */
 
-export { checked, defined, ofItem, withDefaults } from '../alarm/index.ts'
+export { checked, ofItem, withDefaults, withoutUndefined } from '../alarm/index.ts'
 export type { DeliveryLimits, PausedParty, PauseState, Resumed } from '../engine/index.ts'
 export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'

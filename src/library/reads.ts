@@ -6,7 +6,6 @@ import {
   assertText,
   checked,
   checkedText,
-  defined,
   FILTERS,
   type Scope,
   type Serial,
@@ -17,6 +16,7 @@ import {
   viewOf,
   why,
   wireJson,
+  withoutUndefined,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
@@ -173,7 +173,7 @@ export class ScopedReads {
     const { from, count, timezone } = checked<typeof options>('preview', options, PREVIEW)
     if (from !== undefined && !(from instanceof Date))
       throw new WakefulError('field.malformed', { expected: 'a Date' }, { field: 'from' })
-    return preview(when, { ...this.#now(timezone), ...defined({ from: from?.getTime(), count }) })
+    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from: from?.getTime(), count }) })
   }
 
   parse(text: string, timezone?: string) {
@@ -191,7 +191,7 @@ export class ScopedReads {
     const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
     // An alarm's own events go all at once, with the alarm.
     const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
-    const reading = { after, follow, ...defined({ alarmId, signal, assertWhole }) }
+    const reading = { after, follow, ...withoutUndefined({ alarmId, signal, assertWhole }) }
     const stop = follow ? this.library.logNotifier.watch() : () => {}
     try {
       for await (const event of readLog(this.library.store, this.scope, this.library.logNotifier, reading))

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import type { HttpBounds } from './limits/index.ts'
+import type { HttpLimits } from './limits/index.ts'
 import { Listener } from './listener.ts'
 
 const MIB = 1_048_576
 /** More than the kernel keeps of it for one connection. */
 const LARGE = 'x'.repeat(16 * MIB)
 
-const LAX: HttpBounds = {
+const LAX: HttpLimits = {
   stallMs: 3_600_000,
   unreadBytesMax: 1_024 * MIB,
   bodiesBytesMax: 4 * MIB,
 }
 
-async function listening(bounds: Partial<HttpBounds>) {
+async function listening(limits: Partial<HttpLimits>) {
   let requests = 0
   const fetch = async (request: Request) => {
     requests += 1
@@ -25,7 +25,7 @@ async function listening(bounds: Partial<HttpBounds>) {
     port: 0,
     fetch,
     bodyBytesMax: MIB,
-    bounds: { ...LAX, ...bounds },
+    limits: { ...LAX, ...limits },
   })
   const sockets: Socket[] = []
   afterAll(async () => {

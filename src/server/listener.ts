@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { errorText, WakefulError } from '../error.ts'
 import { answerBroken, answerEarly, answerSocket, answerUnreadable, refuseAmbiguous } from './http/index.ts'
-import { bodyLimiter, HTTP_BOUNDS, type HttpBounds, PipelineQueue, responseLimiter } from './limits/index.ts'
+import { bodyLimiter, HTTP_LIMITS, type HttpLimits, PipelineQueue, responseLimiter } from './limits/index.ts'
 
-/** Where to listen, and what bounds the connections. */
+/** Where to listen, and the limits of the connections. */
 export interface ListenOptions {
   readonly host: string
   readonly port: number
@@ -15,7 +15,7 @@ export interface ListenOptions {
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>
   /** No more than this is kept of one body. */
   readonly bodyBytesMax: number
-  readonly bounds?: HttpBounds
+  readonly limits?: HttpLimits
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -42,7 +42,7 @@ export class Listener {
   }
 
   static async listen(options: ListenOptions): Promise<Listener> {
-    const { host, port, fetch, bodyBytesMax, bounds = HTTP_BOUNDS } = options
+    const { host, port, fetch, bodyBytesMax, limits = HTTP_LIMITS } = options
     const answer = getRequestListener(fetch as never, {
       // Replacing globals would change the rest of the process.
       overrideGlobalObjects: false,
@@ -55,14 +55,14 @@ export class Listener {
       keepAliveTimeout: IDLE_MS_MAX,
       maxHeaderSize: HEADER_BYTES_MAX,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      ServerResponse: responseLimiter(bounds),
+      ServerResponse: responseLimiter(limits),
       // Node would answer without a body; answerUnreadable answers with a problem document.
       requireHostHeader: false,
       // Other upgrades (h2c) are ignored and answered in HTTP/1.1, as the standard allows.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     })
     http.maxConnections = CONNECTIONS_MAX
-    http.on('request', bodyLimiter(bounds, bodyBytesMax))
+    http.on('request', bodyLimiter(limits, bodyBytesMax))
     http.on('request', pipelines.inOrder(refuseAmbiguous(answer)))
     http.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
       if (socket.writable && code !== 'ECONNRESET')

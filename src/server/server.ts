@@ -13,7 +13,7 @@ import {
   TenantRegistry,
 } from './limits/index.ts'
 import { Listener } from './listener.ts'
-import { LIVE_BOUNDS, type LiveOptions, type LiveParts, streamCall, wsEndpoint } from './live/index.ts'
+import { LIVE_LIMITS, type LiveOptions, type LiveParts, streamCall, wsEndpoint } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { addMonitoringRoutes, Log, Metrics, MetricsAccess, recentReadings } from './observability/index.ts'
 import { type AppParts, buildApp } from './rest/index.ts'
@@ -43,7 +43,7 @@ export interface ServerOptions {
   readonly readyLagMs?: number
   /** How long running requests may take once the server closes. */
   readonly drainMs?: number
-  /** What bounds WebSockets and streams. */
+  /** The limits of WebSockets and streams. */
   readonly live?: LiveOptions
 }
 
@@ -117,10 +117,10 @@ function partsOf(
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
-  const bounds = { ...LIVE_BOUNDS, ...options.live }
-  const connections = new ConnectionLimiter(authenticator, clock, bounds.connectionsMax, metrics)
+  const limits = { ...LIVE_LIMITS, ...options.live }
+  const connections = new ConnectionLimiter(authenticator, clock, limits.connectionsMax, metrics)
   const onError = (thrown: unknown) => log.error(thrown)
-  const live: LiveParts = { ...bounds, connections, reads: new EventReadLimiter(), clock, onError }
+  const live: LiveParts = { ...limits, connections, reads: new EventReadLimiter(), clock, onError }
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, operator)
   const audit = auditor(wakeful, log)

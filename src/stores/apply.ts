@@ -24,7 +24,8 @@ export interface ChangeWrites {
   moveTimer(timer: Timer, move: TimerUpdate): void
   addTimer(alarm: StoredAlarm, timer: NewTimer): void
   markEdited(id: Serial): void
-  report(id: Serial, text: string): void
+  /** Stores a report that arrived while its occurrence was still being delivered: the settle applies it. */
+  storeEarlyReport(id: Serial, text: string): void
   /** Adds a new alarm with its first timer. */
   insertAlarm(alarm: Alarm, timer: NewTimer): unknown
   replaceAlarm(before: StoredAlarm, after: Alarm): void
@@ -62,7 +63,8 @@ export function apply(
 /** Writes a change, except for the timer that it was decided on. */
 export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Change, context: Context): void {
   for (const id of change.markEdited ?? NONE) writes.markEdited(id)
-  for (const { id, ok, text } of change.reports ?? NONE) writes.report(id, JSON.stringify({ ok, text }))
+  for (const { id, ok, text } of change.reports ?? NONE)
+    writes.storeEarlyReport(id, JSON.stringify({ ok, text }))
   if (change.alarm !== undefined) writes.replaceAlarm(alarm, change.alarm)
   const record = change.alarm === undefined ? alarm : { ...change.alarm, seq: alarm.seq }
   for (const timer of change.add ?? NONE) writes.addTimer(record, timer)

@@ -246,12 +246,12 @@ export interface ClaimRequest {
   readonly limit: number
   readonly inFlight: InFlightTimers
   /** Tenants over their limit: nothing of theirs is claimed. */
-  readonly avoid?: ReadonlySet<string>
-  /** Owners over their limit, by `ownerKey`; only together with `avoid`. */
-  readonly avoidOwners?: ReadonlySet<string>
+  readonly skipTenants?: ReadonlySet<string>
+  /** Owners over their limit, by `ownerKey`; only together with `skipTenants`. */
+  readonly skipOwners?: ReadonlySet<string>
   readonly triage: (found: DueTimer) => Decision
   /** Whether the claim should end here, because it has lasted too long. The next one continues. */
-  readonly isLong: () => boolean
+  readonly isOverTime: () => boolean
 }
 
 /** The timers this process has in flight, by id and version. Claims skip them. */
@@ -276,7 +276,7 @@ export interface Claimed {
   readonly nextWakeAt: number | null
   /** Leases that another process has taken over. */
   readonly lost: readonly Lease[]
-  /** Whether more was due than the limit, or the triage passed over a timer. */
+  /** Whether more was due than the limit, or the triage left a timer due. */
   readonly more: boolean
 }
 

@@ -17,52 +17,56 @@ describe('a circuit', () => {
   test('opens after a number of failures in a row', () => {
     const circuit = new Circuit(new VirtualClock(), SETTINGS)
     for (const what of ['failed', 'failed', 'succeeded', 'failed', 'failed'] as const) circuit[what]()
-    expect(circuit.refusal()).toBeNull()
+    expect(circuit.refuseUnlessAllowed()).toBeNull()
     circuit.failed()
-    expect(circuit.refusal()).toBe(10_000)
+    expect(circuit.refuseUnlessAllowed()).toBe(10_000)
   })
 
   test('sends those it refuses back one after the other', () => {
     const { circuit } = opened()
-    expect([circuit.refusal(), circuit.refusal(), circuit.refusal()]).toEqual([10_000, 10_002, 10_004])
+    expect([
+      circuit.refuseUnlessAllowed(),
+      circuit.refuseUnlessAllowed(),
+      circuit.refuseUnlessAllowed(),
+    ]).toEqual([10_000, 10_002, 10_004])
   })
 
   test('lets one probe through when its time is over, and nothing beside it', async () => {
     const { circuit, clock } = opened()
     await clock.advance(9_999)
-    expect(circuit.refusal()).toBe(1)
+    expect(circuit.refuseUnlessAllowed()).toBe(1)
     await clock.advance(1)
-    expect(circuit.refusal()).toBeNull()
+    expect(circuit.refuseUnlessAllowed()).toBeNull()
     circuit.begin()
-    expect(circuit.refusal()).toBeGreaterThanOrEqual(1_000)
+    expect(circuit.refuseUnlessAllowed()).toBeGreaterThanOrEqual(1_000)
     circuit.succeeded()
-    expect(circuit.refusal()).toBeNull()
-    expect(circuit.isSound).toBe(true)
+    expect(circuit.refuseUnlessAllowed()).toBeNull()
+    expect(circuit.isHealthy).toBe(true)
   })
 
   test('stays open for twice as long after every probe that fails, up to its bound', async () => {
     const { circuit, clock } = opened()
     for (const openMs of [20_000, 40_000, 40_000]) {
-      await clock.advance(circuit.refusal()!)
+      await clock.advance(circuit.refuseUnlessAllowed()!)
       circuit.begin()
       circuit.failed()
-      expect(circuit.refusal()).toBe(openMs)
+      expect(circuit.refuseUnlessAllowed()).toBe(openMs)
     }
     await clock.advance(50_000)
     circuit.begin()
     circuit.succeeded()
     for (let failures = 0; failures < 3; failures++) circuit.failed()
-    expect(circuit.refusal()).toBe(10_000)
+    expect(circuit.refuseUnlessAllowed()).toBe(10_000)
   })
 
   test('is not opened for longer by calls that began before it opened, and a probe that was broken off frees its place', async () => {
     const { circuit, clock } = opened()
     circuit.failed()
-    expect(circuit.refusal()).toBe(10_000)
+    expect(circuit.refuseUnlessAllowed()).toBe(10_000)
     await clock.advance(10_002)
     circuit.begin()
     circuit.abandoned()
-    expect(circuit.refusal()).toBeNull()
+    expect(circuit.refuseUnlessAllowed()).toBeNull()
   })
 })
 

@@ -5,20 +5,20 @@ import { Postponed } from './targets.ts'
 export interface CircuitSettings {
   /** This many failures in a row open it. */
   readonly failuresMax: number
-  /** How long it stays open at first; twice as long after every probe that fails, up to the most. */
+  /** How long it stays open at first; twice as long after every probe that fails, up to `openMsMax`. */
   readonly openMs: number
   readonly openMsMax: number
 }
 
-/** The wait of what is refused while a probe runs. */
+/** How long a refused occurrence waits while a probe is running. */
 const PROBING_MS = 1_000
-/** Refused occurrences come back one after the other: ten thousand at one moment would cost as much as the calls. */
-const APART_MS = 2
-const APART_MS_MAX = 30_000
+/** How far apart refused occurrences come back: ten thousand at the same moment would cost as much as the calls. */
+const REFUSED_SPACING_MS = 2
+const REFUSED_SPACING_MS_MAX = 30_000
 
 /**
- * A circuit breaker. Closed: every call goes. After `failuresMax` failures in a row it is open, and no call goes for a
- * while. Then one goes alone, as a probe, and its outcome closes the circuit or opens it again.
+ * A circuit breaker. While it is closed, every call is allowed. After `failuresMax` failures in a row it opens, and no call
+ * is allowed for a while. Then a single call is allowed as a probe: its outcome closes the circuit or opens it again.
  */
 export class Circuit {
   readonly #clock: Clock
@@ -36,8 +36,8 @@ export class Circuit {
     this.#openMs = settings.openMs
   }
 
-  /** Whether the last call succeeded. */
-  get isSound(): boolean {
+  /** Whether there was no failure since the last success. */
+  get isHealthy(): boolean {
     return this.#failures === 0 && this.#openUntil === null
   }
 
@@ -45,17 +45,17 @@ export class Circuit {
     return this.#failures
   }
 
-  /** How long to stay away; null where a call may go now. */
-  refusal(): number | null {
+  /** Null if a call is allowed now. Otherwise refuses it: returns how long to wait, a little longer for each one refused. */
+  refuseUnlessAllowed(): number | null {
     if (this.#openUntil === null) return null
     const leftMs = this.#openUntil - this.#clock.monotonic()
     if (leftMs <= 0 && !this.#isProbing) return null
-    const apartMs = Math.min(APART_MS * this.#refused, APART_MS_MAX)
+    const spacingMs = Math.min(REFUSED_SPACING_MS * this.#refused, REFUSED_SPACING_MS_MAX)
     this.#refused += 1
-    return Math.max(leftMs, this.#isProbing ? PROBING_MS : 0) + apartMs
+    return Math.max(leftMs, this.#isProbing ? PROBING_MS : 0) + spacingMs
   }
 
-  /** A call goes. While the circuit is open it is the probe, so that no other goes beside it. */
+  /** A call begins. While the circuit is open it is the probe, and no other call is allowed. */
   begin(): void {
     if (this.#openUntil !== null) this.#isProbing = true
   }
@@ -97,7 +97,7 @@ export interface EndpointSettings extends CircuitSettings {
   readonly concurrency: number
 }
 
-/** The longest wait in an endpoint's queue: a slot that waits for a slow endpoint is missing for the others. */
+/** The longest wait in an endpoint's queue: a delivery slot that waits here is not available to other endpoints. */
 const QUEUE_MS_MAX = 250
 const QUEUE_MAX = 1_000
 const POSTPONED_MS_MIN = 50
@@ -163,7 +163,7 @@ export class Endpoint {
       }
       const next = () => {
         leaveQueue()
-        // At once, so that a caller of this moment does not find the place free.
+        // Begin before resolving: otherwise another caller could take the place in between.
         resolve(this.#begin())
       }
       const cancelTimer = this.#clock.setTimer(waitMsMax, () => {
@@ -191,8 +191,9 @@ export class Endpoint {
   }
 }
 
-/** Beyond the first, healthy endpoints that are not in use are forgotten; beyond the second, all that are not in use. */
+/** With more endpoints than this, healthy ones that are not in use are forgotten. */
 const ENDPOINTS_KEPT = 1_000
+/** With more endpoints than this, all that are not in use are forgotten. */
 const ENDPOINTS_MAX = 10_000
 
 /** The endpoints that are called, by tenant: one tenant's calls to an origin do not delay another's. */
@@ -218,7 +219,7 @@ export class Endpoints {
 
   #forget(): void {
     for (const [name, endpoint] of this.#known) {
-      const isSpare = endpoint.circuit.isSound || this.#known.size >= ENDPOINTS_MAX
+      const isSpare = endpoint.circuit.isHealthy || this.#known.size >= ENDPOINTS_MAX
       if (isSpare && !endpoint.isInUse) this.#known.delete(name)
     }
   }

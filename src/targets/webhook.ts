@@ -195,7 +195,7 @@ export class WebhookTarget implements TargetKind {
    * each wait counts as a failed attempt, so that its alarm fails in the end, as it would without the circuit.
    */
   #assertCircuitClosed({ timer, firedAt }: Delivery, { circuit, origin }: Endpoint): void {
-    const waitMs = circuit.refusal()
+    const waitMs = circuit.refuseUnlessAllowed()
     if (waitMs === null) return
     const message = `not sent: ${origin} has failed ${circuit.failures} times in a row, so calls to it are paused`
     if (firedAt - timer.scheduledFor <= this.#settings.patienceMs) throw new Postponed(message, waitMs)

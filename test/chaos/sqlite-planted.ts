@@ -42,7 +42,7 @@ const SQLITE: readonly Simple[] = [
   {
     bug: 'a takeover drops deliveries in flight',
     file: 'src/stores/sqlite/claims/settle.ts',
-    from: "isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))",
+    from: "runOrQuarantine(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))",
     to: 'write.session.run(sql.removeTimer, id)',
     breaches: ['lost', 'unrecorded', 'damage'],
   },

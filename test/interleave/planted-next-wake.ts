@@ -45,7 +45,7 @@ export const NEXT_WAKE_PLANTED: readonly Planted[] = [
   },
   {
     bug: 'cached bounds of a shard are trusted when it is reacquired',
-    edits: [{ file: 'stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
+    edits: [{ file: 'stores/sharded/shard-leases.ts', from: 'nextWakes.forget(shard)', to: '' }],
     scenarios: ['a shard is reacquired: set by the interim lease holder | claim by the former one'],
   },
   {

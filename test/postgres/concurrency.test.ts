@@ -171,7 +171,7 @@ function claimAll({ bench }: PostgresHarness) {
     context,
     limit: 100,
     inFlight: { size: 0, has: () => false },
-    isLong: () => false,
+    isOverTime: () => false,
     triage: ({ timer }: { timer: never }) => ({ kind: 'fire', timer }) as const,
   } as never
 }

@@ -32,7 +32,7 @@ function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {})
 
 /** What a decision skips and fires, in short. */
 function summaryOf(decision: ReturnType<typeof triage>) {
-  if (decision.kind === 'lookup') return { kind: 'lookup' }
+  if (decision.kind === 'needs_timers') return { kind: 'needs_timers' }
   const skipped = decision.change?.events?.find(({ type }) => type === 'alarm.skipped')?.data
   const fires = decision.kind === 'fire' ? decision.timer.scheduledFor - NOW : undefined
   const tick = decision.kind === 'fire' ? decision.timer.tick : undefined
@@ -253,5 +253,5 @@ test('a report that is overdue ends its occurrence as timed out', () => {
 
 test('asks to look where the alarm may end with this, and its other timers are not known', () => {
   const last = { ...due({ every: '1h', count: 1, misfire: 'skip' }), others: null }
-  expect(triage(last, FACTS, at(3 * HOUR)).kind).toBe('lookup')
+  expect(triage(last, FACTS, at(3 * HOUR)).kind).toBe('needs_timers')
 })

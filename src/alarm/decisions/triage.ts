@@ -34,9 +34,9 @@ export type Decision =
   /** Write the change; nothing is delivered. */
   | { readonly kind: 'settle'; readonly change: Change }
   /** Decide again with the alarm's other timers. */
-  | { readonly kind: 'lookup' }
+  | { readonly kind: 'needs_timers' }
   /** Leave it due: a limit has no free slot for it now. */
-  | { readonly kind: 'pass'; readonly change?: undefined }
+  | { readonly kind: 'leave_due'; readonly change?: undefined }
 
 /** What a triage knows besides the timer. */
 export interface TriageFacts {
@@ -97,7 +97,7 @@ function dispatch(loaded: LoadedTimer, facts: TriageFacts, context: Context): De
 
 /** Joins the record of the missed occurrences with the decision on the newest: both change the same timer. */
 function afterMisfire(missed: Extract<Decision, { kind: 'fire' }>, decision: Decision): Decision {
-  if (decision.kind === 'lookup' || decision.kind === 'pass') return decision
+  if (decision.kind === 'needs_timers' || decision.kind === 'leave_due') return decision
   if (decision.kind === 'fire') return missed
   const { id } = missed.timer
   const own = decision.change.update?.find((move) => move.id === id)
@@ -115,7 +115,7 @@ function afterMisfire(missed: Extract<Decision, { kind: 'fire' }>, decision: Dec
 }
 
 function settleOrLookUp(change: Change | null): Decision {
-  return change === null ? { kind: 'lookup' } : { kind: 'settle', change }
+  return change === null ? { kind: 'needs_timers' } : { kind: 'settle', change }
 }
 
 /** No report came in time: the occurrence ends `timed_out`. */

@@ -140,15 +140,15 @@ export function ofItem<T>(at: number, work: () => T): T {
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 
-/** The fields that are not undefined: options that may be left out must not be there. */
-export function defined<T extends object>(fields: T): Defined<T> {
+/** The fields that are not undefined: an optional field must be absent, not `undefined` (`exactOptionalPropertyTypes`). */
+export function withoutUndefined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
 /** Options with their defaults, whose names are all that the call knows. */
 export function withDefaults<T extends object, D extends Names<T>>(call: string, options: T, defaults: D) {
   type All = { readonly [K in keyof T & keyof D]-?: D[K] | Exclude<T[K], undefined> }
-  return { ...defaults, ...defined(checked<T>(call, options, defaults)) } as All
+  return { ...defaults, ...withoutUndefined(checked<T>(call, options, defaults)) } as All
 }
 
 /** Refuses what is not one of a few texts. */

@@ -1,7 +1,7 @@
 import { type Command, Help, Option } from 'commander'
 import { filled } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { assertTimezone } from '../../time/index.ts'
 import type { Terminal } from '../terminal/index.ts'
 import { commandName } from './command.ts'
@@ -61,7 +61,7 @@ export function locationOf(globals: Globals, env: Terminal['env']): Location {
   const url = server ?? (db === null ? filled(env.WAKEFUL_URL) : null)
   if (url === null) return { kind: 'store', url: normalizeUrl(db ?? filled(env.WAKEFUL_DB) ?? STORE_DEFAULT) }
   // Only from the environment: anyone on the machine can list the arguments of a process.
-  return { kind: 'server', url, ...defined({ key: filled(env.WAKEFUL_KEY)?.trim() }) }
+  return { kind: 'server', url, ...withoutUndefined({ key: filled(env.WAKEFUL_KEY)?.trim() }) }
 }
 
 /** The store, for a command that cannot use a server. */
@@ -93,7 +93,7 @@ export function isInMemory(url: string): boolean {
 /** `--tenant` and `--owner`, if set. */
 export function scopeOf({ tenant, owner }: Globals): { tenant?: string; owner?: string } {
   nonEmpty('tenant', tenant)
-  return defined({ tenant, owner })
+  return withoutUndefined({ tenant, owner })
 }
 
 function nonEmpty(field: string, text: string | undefined): string | null {

@@ -10,7 +10,7 @@ import {
 } from '../../alarm/index.ts'
 import { flagOf } from '../../config/index.ts'
 import { display, errorText, WakefulError } from '../../error.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { wholeNumber } from './command.ts'
 
@@ -77,11 +77,11 @@ export function clauses(doc: string): string {
 /** The flags as options of the library's `set`, without the payload. */
 export function readSetFlags(flags: SetFlags): SetOptions {
   const fields: SetOptions = Object.fromEntries(FLAG_NAMES.map((name) => [name, flags[name]]))
-  const backoff = defined({
+  const backoff = withoutUndefined({
     baseMs: milliseconds('backoff.baseMs', flags.backoffBase),
     capMs: milliseconds('backoff.capMs', flags.backoffCap),
   })
-  return defined({
+  return withoutUndefined({
     ...fields,
     target: readTarget(flags),
     onFailure:

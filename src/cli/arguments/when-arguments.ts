@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { display, WakefulError } from '../../error.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
 import { choice, joined, wholeNumber } from './command.ts'
 
@@ -73,9 +73,9 @@ export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = f
   const text = joined(words)
   const { cron, every, rrule, delay, start, end, count, jitter } = flags
   const at = text === '' ? undefined : text
-  const kinds = defined({ at, cron, every, rrule, delay, unix: seconds(flags.unix) })
+  const kinds = withoutUndefined({ at, cron, every, rrule, delay, unix: seconds(flags.unix) })
   const [misfire, dst, exclude] = [misfireOf(flags), dstOf(flags), excludeOf(flags)]
-  const options = defined({ start, end, count, jitter, misfire, dst, exclude })
+  const options = withoutUndefined({ start, end, count, jitter, misfire, dst, exclude })
   const used = Object.keys(kinds)
   const isBare = Object.keys(options).length === 0
   if (used.length !== 1 && !(used.length === 0 && hasRule && !isBare)) {
@@ -92,12 +92,12 @@ function misfireOf({ misfire, misfireMax: max, misfireWithin: within }: WhenFlag
   if (max === undefined && within === undefined) return misfire
   const field = max === undefined ? 'misfire.within' : 'misfire.max'
   if (misfire !== 'all') throw new WakefulError('cli.misfire_needs_all', {}, { field })
-  return { all: defined({ max, within }) }
+  return { all: withoutUndefined({ max, within }) }
 }
 
 function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst'] {
   if (gap === undefined && overlap === undefined) return undefined
-  return defined({ gap, overlap })
+  return withoutUndefined({ gap, overlap })
 }
 
 function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import type { SeenOptions } from '../../index.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { parseInstant } from '../../time/index.ts'
 import {
   addCommand,
@@ -11,7 +11,7 @@ import {
   readWhen,
   type WhenFlags,
 } from '../arguments/index.ts'
-import { addKeyOption, type LocalOrRemoteAlarms, onAlarm, type Session } from '../session/index.ts'
+import { addKeyOption, type LocalOrRemoteAlarms, oneAlarmAction, type Session } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { card, noteText, ruleText, statusText } from '../text/index.ts'
 
@@ -39,31 +39,33 @@ const REPORTS = [
 ] as const
 
 /** The commands that change one alarm. */
-export function addEdits(program: Command, shell: CliContext): void {
-  addReschedule(program, shell)
-  addActions(program, shell)
-  addReports(program, shell)
+export function addEdits(program: Command, cli: CliContext): void {
+  addReschedule(program, cli)
+  addActions(program, cli)
+  addReports(program, cli)
 }
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
-function addActions(program: Command, shell: CliContext): void {
+function addActions(program: Command, cli: CliContext): void {
   for (const [name, method, summary, done] of ACTIONS) {
     const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
     addSeenOption(addKeyOption(command)).action(
-      onAlarm(shell, (flags: SeenFlags) => change(done, (alarms, id) => alarms[method](id, seenOf(flags)))),
+      oneAlarmAction(cli, (flags: SeenFlags) =>
+        change(done, (alarms, id) => alarms[method](id, seenOf(flags))),
+      ),
     )
   }
 }
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: the reports of a target. */
-function addReports(program: Command, shell: CliContext): void {
+function addReports(program: Command, cli: CliContext): void {
   for (const { verb, word, summary, example } of REPORTS)
     addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, [`${verb} ${ID} '${example}'`]))
       .option('--occurrence <id>', 'the occurrence (default: the open one)')
       .action(
-        onAlarm(shell, (flags: { occurrence?: string }, words) => {
+        oneAlarmAction(cli, (flags: { occurrence?: string }, words) => {
           const text = words.length === 0 ? undefined : joined(words)
-          const occurrence = defined({ occurrenceId: flags.occurrence })
+          const occurrence = withoutUndefined({ occurrenceId: flags.occurrence })
           return change('reported', (alarms, id) => alarms[verb](id, text, occurrence))
         }),
       )
@@ -80,7 +82,7 @@ export function addSeenOption(command: Command): Command {
 
 /** The version that an edit is based on. */
 export function seenOf({ ifUpdatedAt: updatedAt }: SeenFlags): SeenOptions {
-  return defined({ updatedAt })
+  return withoutUndefined({ updatedAt })
 }
 
 /** Makes one change and prints the alarm after it. */
@@ -99,17 +101,17 @@ function change(
 }
 
 /** `reschedule ID WHEN`: changes the time of an alarm. */
-function addReschedule(program: Command, shell: CliContext): void {
+function addReschedule(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'reschedule [id] [when...]', 'change the time of an alarm', [
     `reschedule ${ID} 'next friday at 3pm'`,
     `reschedule ${ID} --cron '0 8 * * *'`,
     'reschedule --key standup --exclude us-holidays',
   ])
   addSeenOption(addWhenOptions(addKeyOption(command))).action(
-    onAlarm(shell, (flags: WhenFlags & SeenFlags & Globals, words) => {
+    oneAlarmAction(cli, (flags: WhenFlags & SeenFlags & Globals, words) => {
       const when = readWhen(words, flags, true)
       // Without --timezone, the time is read in the zone of the alarm.
-      const options = defined({ ...seenOf(flags), timezone: flags.timezone })
+      const options = withoutUndefined({ ...seenOf(flags), timezone: flags.timezone })
       return change('rescheduled', (alarms, id) => alarms.reschedule(id, when, options), ruleLines)
     }),
   )

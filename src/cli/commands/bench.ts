@@ -10,7 +10,7 @@ import { type CliContext, Output, type Terminal, withFile, withProgress } from '
 import { count } from '../text/index.ts'
 
 /** `bench`: measures how fast this machine sets and fires alarms, on a temporary store. */
-export function addBench(program: Command, shell: CliContext): void {
+export function addBench(program: Command, cli: CliContext): void {
   addCommand(program, 'bench', 'measure how fast this machine sets and fires alarms', [
     'bench',
     'bench --dir /var/lib/wakeful --seconds 5',
@@ -21,19 +21,19 @@ export function addBench(program: Command, shell: CliContext): void {
       const { json, db, url } = self.optsWithGlobals<Globals>()
       if (db !== undefined || url !== undefined)
         throw new WakefulError('cli.bench_store', {}, { field: db === undefined ? 'url' : 'db' })
-      const out = new Output(shell.terminal, json === true)
+      const out = new Output(cli.terminal, json === true)
       const parent = flags.dir ?? tmpdir()
       if (!existsSync(parent)) throw new WakefulError('cli.no_folder', { folder: parent }, { field: 'dir' })
       const dir = await withFile(parent, () => mkdtemp(join(parent, 'wakeful-bench-')))
       // The store is temporary, so a signal removes it and exits without a shutdown.
-      const unlisten = shell.terminal.onSignal(() => {
+      const unlisten = cli.terminal.onSignal(() => {
         rmSync(dir, { recursive: true, force: true })
-        shell.terminal.exit(1)
+        cli.terminal.exit(1)
       })
       try {
         const wakeful = await open(`sqlite:${join(dir, 'bench.db')}`, { pool: POOL })
         if (!out.json) out.note(`on a temporary store in ${dir}; every set is on disk before it returns`)
-        const bench = { wakeful, terminal: shell.terminal, eachMs: (flags.seconds ?? 2) * 1000 }
+        const bench = { wakeful, terminal: cli.terminal, eachMs: (flags.seconds ?? 2) * 1000 }
         const measured = await measure(bench).finally(() => wakeful.close())
         const figures = Object.fromEntries(measured.map((row) => [row.name, row.value]))
         out.print(JSON.stringify(figures), () => out.rows([COLUMNS], measured))

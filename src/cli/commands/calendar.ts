@@ -3,10 +3,10 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
-import { defined, wireText } from '../../library/index.ts'
+import { wireText, withoutUndefined } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { onStore, withStore } from '../session/index.ts'
+import { storeAction, withStore } from '../session/index.ts'
 import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
@@ -20,29 +20,29 @@ interface PutFlags {
 }
 
 /** `calendar put|add|get|list|remove`: days off, which alarms can exclude. */
-export function addCalendars(program: Command, shell: CliContext): void {
+export function addCalendars(program: Command, cli: CliContext): void {
   const calendar = addCommand(program, 'calendar', 'manage calendars of days off', [
     'calendar put company 2026-12-24..2026-12-31',
     'calendar put us-holidays --ics us.ics',
     "set 'every weekday at 9am except us-holidays'",
   ])
-  addWriting(calendar, shell, 'put', 'create a calendar, or replace its days', [
+  addWriting(calendar, cli, 'put', 'create a calendar, or replace its days', [
     'calendar put company 2026-12-24..2026-12-31 2027-01-06',
     'calendar put us-holidays --ics us.ics',
     'calendar put gulf --weekend fri,sat',
   ]).option('--empty', 'remove all days of the calendar, and keep the calendar')
-  addWriting(calendar, shell, 'add', 'add days to a calendar, or create it', [
+  addWriting(calendar, cli, 'add', 'add days to a calendar, or create it', [
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
   addCommand(calendar, 'list', 'list the calendars', ['calendar list']).action(
-    onStore(shell, 'existing', async ({ alarms, out }) => {
+    storeAction(cli, 'existing', async ({ alarms, out }) => {
       const items = await alarms.calendars.list()
       if (!out.json && items.length === 0) return out.note('no calendars')
       out.print(wireText({ items }), () => items.map(summary))
     }),
   )
   addCommand(calendar, 'get <name>', 'show a calendar with its days', ['calendar get us-holidays']).action(
-    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
+    storeAction(cli, 'existing', async ({ alarms, out }, name: string) => {
       const found = await alarms.calendars.get(name)
       if (found === null) throw await noCalendar(name, alarms)
       out.print(wireText(found), () => details(found))
@@ -51,7 +51,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
   addCommand(calendar, 'remove <name>', 'delete a calendar; fails while a pending alarm uses it', [
     'calendar remove company',
   ]).action(
-    onStore(shell, 'existing', async ({ alarms, out }, name: string) => {
+    storeAction(cli, 'existing', async ({ alarms, out }, name: string) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.print(wireText({ name, removed: true }), () => [`${name} removed`])
     }),
@@ -61,7 +61,7 @@ export function addCalendars(program: Command, shell: CliContext): void {
 /** `put` and `add`, which have the same arguments. */
 function addWriting(
   calendar: Command,
-  shell: CliContext,
+  cli: CliContext,
   verb: 'put' | 'add',
   summaryText: string,
   examples: readonly string[],
@@ -73,8 +73,8 @@ function addWriting(
     )
     .option('--label <text>', 'the label of the dates')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
-      const input = await readInput(shell, dates, flags)
-      await withStore(shell, self, 'any', async ({ alarms, out }) => {
+      const input = await readInput(cli, dates, flags)
+      await withStore(cli, self, 'any', async ({ alarms, out }) => {
         const put = await alarms.calendars[verb](name, input)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
@@ -86,20 +86,16 @@ function addWriting(
     })
 }
 
-async function readInput(
-  shell: CliContext,
-  dates: readonly string[],
-  flags: PutFlags,
-): Promise<CalendarInput> {
+async function readInput(cli: CliContext, dates: readonly string[], flags: PutFlags): Promise<CalendarInput> {
   const { ics: file, weekend, label, empty = false } = flags
   const hasDays = dates.length > 0 || file !== undefined || weekend !== undefined
   if (empty && hasDays) throw new WakefulError('cli.calendar_empty', {}, { field: 'empty' })
   if (!hasDays && !empty) throw new WakefulError('cli.calendar_days', {})
   const read = async (path: string) =>
-    path === '-' ? text(shell.terminal.stdin) : withFile(path, () => readFile(path, 'utf8'))
+    path === '-' ? text(cli.terminal.stdin) : withFile(path, () => readFile(path, 'utf8'))
   const ics = file === undefined ? undefined : await read(file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
-  return defined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
+  return withoutUndefined({ dates: dates.length > 0 || empty ? named : undefined, ics, weekend })
 }
 
 function summary({ name, dates, weekend }: CalendarView): string {

@@ -6,9 +6,9 @@ import type { SeenOptions } from '../../index.ts'
 import { addCommand } from '../arguments/index.ts'
 import {
   addKeyOption,
+  alarmsAction,
   idOf,
   type KeyFlag,
-  onAlarms,
   type Session,
   wholeId,
   withSession,
@@ -26,7 +26,7 @@ const WORDS: Record<CancelOutcome, string> = {
 }
 
 /** `cancel ID…`: cancels alarms, and prints the outcome of each. */
-export function addCancel(program: Command, shell: CliContext): void {
+export function addCancel(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'cancel [ids...]', 'cancel alarms', [
     'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'cancel --subject order-7',
@@ -38,11 +38,11 @@ export function addCancel(program: Command, shell: CliContext): void {
     if (flags.ifUpdatedAt !== undefined && (flags.subject !== undefined || ids.length > 1))
       throw new WakefulError('cli.one_id', {}, { field: 'updatedAt' })
     const seen = seenOf(flags)
-    await withSession(shell, self, 'existing', async (session) => {
+    await withSession(cli, self, 'existing', async (session) => {
       if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
       else if (flags.key !== undefined)
-        await cancelOne(session, await idOf(session.alarms, undefined, flags), seen, shell)
-      else for (const id of ids) await cancelOne(session, id, seen, shell)
+        await cancelOne(session, await idOf(session.alarms, undefined, flags), seen, cli)
+      else for (const id of ids) await cancelOne(session, id, seen, cli)
     })
   })
 }
@@ -52,7 +52,7 @@ async function cancelOne(
   { alarms, out }: Session,
   name: string,
   seen: SeenOptions,
-  shell: CliContext,
+  cli: CliContext,
 ): Promise<void> {
   let id = name
   try {
@@ -63,7 +63,7 @@ async function cancelOne(
     ])
   } catch (thrown) {
     if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
-    shell.exitCode = 1
+    cli.exitCode = 1
     if (!out.json) out.note(`error: ${id}: not found (not_found)`)
     else out.line(JSON.stringify({ id, outcome: 'not_found' }))
   }
@@ -79,14 +79,14 @@ function cancelledText(cancelled: number, firing: number): string {
 }
 
 /** `reset`: cancels every pending alarm, after a confirmation. */
-export function addReset(program: Command, shell: CliContext): void {
+export function addReset(program: Command, cli: CliContext): void {
   addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
     .option('-y, --yes', 'do not ask for confirmation')
     .action(
-      onAlarms(shell, 'existing', async ({ alarms, out }, { yes }: { yes?: true }) => {
-        if (yes !== true && !(await isConfirmed(shell.terminal, (await alarms.stats()).pending))) {
+      alarmsAction(cli, 'existing', async ({ alarms, out }, { yes }: { yes?: true }) => {
+        if (yes !== true && !(await isConfirmed(cli.terminal, (await alarms.stats()).pending))) {
           out.note('nothing was cancelled')
-          shell.exitCode = 1
+          cli.exitCode = 1
           return
         }
         const { cancelled, firing } = await alarms.reset()

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EventsOptions, EventView } from '../../index.ts'
-import { defined, eventWire } from '../../library/index.ts'
+import { eventWire, withoutUndefined } from '../../library/index.ts'
 import { addCommand, wholeNumber } from '../arguments/index.ts'
 import { idOf, type Session, withSession } from '../session/index.ts'
 import { type CliContext, notFound, Stop } from '../terminal/index.ts'
@@ -18,7 +18,7 @@ interface EventFlags {
 }
 
 /** `events`: prints the log from a cursor on, and follows it with `--follow`. */
-export function addEvents(program: Command, shell: CliContext): void {
+export function addEvents(program: Command, cli: CliContext): void {
   addCommand(program, 'events', 'print the log of events', [
     'events --follow',
     'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
@@ -30,20 +30,20 @@ export function addEvents(program: Command, shell: CliContext): void {
     .option('--key <key>', 'only events of the alarm with this key')
     .option('--limit <n>', 'stop after this many events', wholeNumber(1))
     .action(async (flags: EventFlags, self: Command) => {
-      await withSession(shell, self, flags.follow === true ? 'any' : 'existing', (session) =>
-        print(session, flags, shell),
+      await withSession(cli, self, flags.follow === true ? 'any' : 'existing', (session) =>
+        print(session, flags, cli),
       )
     })
 }
 
-async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: CliContext): Promise<void> {
+async function print({ alarms, out, zone }: Session, flags: EventFlags, cli: CliContext): Promise<void> {
   // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
   if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
-  const stop = new Stop(shell.terminal)
+  const stop = new Stop(cli.terminal)
   const { follow, after } = flags
-  const options: EventsOptions = { signal: stop.signal, ...defined({ follow, after, alarmId }) }
+  const options: EventsOptions = { signal: stop.signal, ...withoutUndefined({ follow, after, alarmId }) }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
     for await (const event of alarms.events(options)) {

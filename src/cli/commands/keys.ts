@@ -5,7 +5,7 @@ import { wireText } from '../../library/index.ts'
 import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { addCommand, choice } from '../arguments/index.ts'
-import { onStore, type StoreRequirement, type StoreSession } from '../session/index.ts'
+import { type StoreRequirement, type StoreSession, storeAction } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, localTime } from '../text/index.ts'
 
@@ -19,7 +19,7 @@ interface CreateFlags {
 }
 
 /** `keys create|list|rotate|revoke`: API keys of servers on this store. */
-export function addKeys(program: Command, shell: CliContext): void {
+export function addKeys(program: Command, cli: CliContext): void {
   const group = addCommand(program, 'keys', 'manage API keys', [
     "keys create --tenant '*' --rights admin --label operator",
     'keys create --tenant acme --owner ann',
@@ -33,7 +33,7 @@ export function addKeys(program: Command, shell: CliContext): void {
     .option('--label <text>', 'a description')
     .option('--expires-in <duration>', 'when it expires (default: never)', (text) => parseDuration(text))
     .action(
-      onKeys(shell, 'any', async (keys, session, { rights, label = '', expiresIn }: CreateFlags) => {
+      keysAction(cli, 'any', async (keys, session, { rights, label = '', expiresIn }: CreateFlags) => {
         const { tenant = 'default', owner = null } = session.globals
         const expiresAt = expiresIn === undefined ? null : session.wakeful.operator.clock.now() + expiresIn
         const { key, view } = await keys.create({ tenant, owner, rights, label, createdBy: null, expiresAt })
@@ -49,7 +49,7 @@ export function addKeys(program: Command, shell: CliContext): void {
     'keys list',
     'keys list --tenant acme',
   ]).action(
-    onKeys(shell, 'existing', async (keys, { out, zone, globals }) => {
+    keysAction(cli, 'existing', async (keys, { out, zone, globals }) => {
       const found = await keys.list(globals.tenant ?? null, '', LISTED_MAX)
       const items = found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
       if (!out.json && items.length === 0) return out.note('no keys: on this machine none is needed')
@@ -63,7 +63,7 @@ export function addKeys(program: Command, shell: CliContext): void {
       parseDuration(text),
     )
     .action(
-      onKeys(shell, 'existing', async (keys, session, id: string, { grace = 0 }: { grace?: number }) => {
+      keysAction(cli, 'existing', async (keys, session, id: string, { grace = 0 }: { grace?: number }) => {
         const { key, view } = await keys.rotate(id, await tenantOf(keys, id), grace)
         await audit(session, 'admin.key_rotated', view)
         session.out.print(wireText({ ...view, key }), () => [key, `  ${summary(view)}`])
@@ -72,7 +72,7 @@ export function addKeys(program: Command, shell: CliContext): void {
   addCommand(group, 'revoke <id>', 'revoke a key; it stops working within a second', [
     'keys revoke 0f3f2a5b1c2d7e3a',
   ]).action(
-    onKeys(shell, 'existing', async (keys, session, id: string) => {
+    keysAction(cli, 'existing', async (keys, session, id: string) => {
       const view = await keys.revoke(id, await tenantOf(keys, id))
       await audit(session, 'admin.key_revoked', view)
       session.out.print(wireText(view), () => [`${id} revoked`])
@@ -80,12 +80,12 @@ export function addKeys(program: Command, shell: CliContext): void {
   )
 }
 
-function onKeys<Args extends unknown[]>(
-  shell: CliContext,
+function keysAction<Args extends unknown[]>(
+  cli: CliContext,
   need: StoreRequirement,
   work: (keys: KeyRegistry, session: StoreSession, ...args: Args) => Promise<void>,
 ) {
-  return onStore<Args>(shell, need, async (session, ...args) => {
+  return storeAction<Args>(cli, need, async (session, ...args) => {
     const { KeyRegistry } = await import('../../server/index.ts')
     const { documents, clock } = session.wakeful.operator
     await work(new KeyRegistry(documents, clock), session, ...args)

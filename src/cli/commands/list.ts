@@ -7,7 +7,7 @@ import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
-import { onAlarms, type Session, withSession } from '../session/index.ts'
+import { alarmsAction, type Session, withSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
@@ -25,7 +25,7 @@ const HISTORY_STATUS_HELP =
 type Flags<Options> = Omit<Options, 'since'> & { readonly since?: string }
 
 /** `list`: the alarms of the owner, one page at a time. */
-export function addList(program: Command, shell: CliContext): void {
+export function addList(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
@@ -48,7 +48,7 @@ export function addList(program: Command, shell: CliContext): void {
     .action(async (flags: Flags<ListOptions>, self: Command) => {
       if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status))
         throw new WakefulError('list.order_without_instant', { status: flags.status! }, { field: 'order' })
-      await withSession(shell, self, 'existing', async (session) => {
+      await withSession(cli, self, 'existing', async (session) => {
         const { items, nextCursor } = await session.alarms.list(readFilters(flags, session))
         printItems(session, listColumns(session), items, { next_cursor: nextCursor })
         if (nextCursor !== null && !session.out.json) session.out.note(`more: --cursor ${nextCursor}`)
@@ -57,7 +57,7 @@ export function addList(program: Command, shell: CliContext): void {
 }
 
 /** `history` and `failed`: alarms by outcome. */
-export function addHistory(program: Command, shell: CliContext): void {
+export function addHistory(program: Command, cli: CliContext): void {
   addCommand(program, 'history', 'list alarms by outcome, newest first', [
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
@@ -68,7 +68,7 @@ export function addHistory(program: Command, shell: CliContext): void {
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
     .action(
-      onAlarms(shell, 'existing', async (session, flags: Flags<HistoryOptions>) => {
+      alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions>) => {
         const items = await session.alarms.history(readFilters(flags, session))
         printItems(session, [historyColumns(session)], items)
       }),
@@ -76,7 +76,7 @@ export function addHistory(program: Command, shell: CliContext): void {
   addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
     .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
     .action(
-      onAlarms(shell, 'existing', async (session, flags: { limit?: number }) =>
+      alarmsAction(cli, 'existing', async (session, flags: { limit?: number }) =>
         printItems(session, [historyColumns(session)], await session.alarms.failed(flags)),
       ),
     )
@@ -99,9 +99,9 @@ function printItems(
 }
 
 /** `stats`: the number of alarms with each outcome. */
-export function addStats(program: Command, shell: CliContext): void {
+export function addStats(program: Command, cli: CliContext): void {
   addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
-    onAlarms(shell, 'existing', async ({ alarms, out }) => {
+    alarmsAction(cli, 'existing', async ({ alarms, out }) => {
       const stats = await alarms.stats()
       const averageMs = stats.avgDurationMs
       out.print(wireText(stats), () =>

@@ -6,7 +6,7 @@ import { type StoreSession, withStore } from '../session/index.ts'
 import { type CliContext, Stop } from '../terminal/index.ts'
 
 /** `mcp`: MCP tools over stdio, for agents that start their servers themselves. */
-export function addMcp(program: Command, shell: CliContext): void {
+export function addMcp(program: Command, cli: CliContext): void {
   addCommand(program, 'mcp', 'serve alarms as tools to an agent (MCP over stdio)', [
     'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
     'mcp --url https://wakeful.example.com',
@@ -14,11 +14,11 @@ export function addMcp(program: Command, shell: CliContext): void {
     .option('--no-clock', 'do not fire alarms in this process; another one must')
     .action(async (flags: { clock: boolean }, self: Command) => {
       const globals: Globals = self.optsWithGlobals()
-      const stop = new Stop(shell.terminal)
+      const stop = new Stop(cli.terminal)
       try {
-        const place = locationOf(globals, shell.terminal.env)
-        if (place.kind === 'store') await onStore(shell, self, stop, flags.clock)
-        else await throughServer(shell, globals, place, stop)
+        const place = locationOf(globals, cli.terminal.env)
+        if (place.kind === 'store') await throughStore(cli, self, stop, flags.clock)
+        else await throughServer(cli, globals, place, stop)
       } finally {
         stop.unlisten()
       }
@@ -26,9 +26,9 @@ export function addMcp(program: Command, shell: CliContext): void {
 }
 
 /** Serves the tools on a store. This process also fires the alarms, unless another one does or `--no-clock` is set. */
-async function onStore(shell: CliContext, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
+async function throughStore(cli: CliContext, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
   // stdout is for the protocol.
-  const onError = (thrown: unknown) => void shell.terminal.stderr.write(`error: ${errorText(thrown)}\n`)
+  const onError = (thrown: unknown) => void cli.terminal.stderr.write(`error: ${errorText(thrown)}\n`)
   const { PauseControl } = await import('../../server/index.ts')
   const { localTools } = await import('../../server/mcp/index.ts')
   const pauses = new PauseControl()
@@ -42,16 +42,16 @@ async function onStore(shell: CliContext, self: Command, stop: Stop, runsClock: 
     const detach = await pauses.attach(documents, clock, onError)
     try {
       if (runsClock) await wakeful.start()
-      await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
+      await serve(cli, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
     } finally {
       detach()
     }
   }
-  await withStore(shell, self, 'any', work, options)
+  await withStore(cli, self, 'any', work, options)
 }
 
 async function throughServer(
-  shell: CliContext,
+  cli: CliContext,
   globals: Globals,
   { url, key }: Extract<Location, { kind: 'server' }>,
   stop: Stop,
@@ -66,7 +66,7 @@ async function throughServer(
     ...(owner !== undefined && { 'wakeful-owner': encodeURIComponent(owner) }),
   }
   const { remoteTools } = await import('../../server/mcp/index.ts')
-  await serve(shell, stop, remoteTools({ url, headers, zone }), zone)
+  await serve(cli, stop, remoteTools({ url, headers, zone }), zone)
 }
 
 async function serve(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { defined, wireRule, wireText } from '../../library/index.ts'
+import { wireRule, wireText, withoutUndefined } from '../../library/index.ts'
 import { type Preview, parseBound } from '../../time/index.ts'
 import {
   addCommand,
@@ -15,7 +15,7 @@ import type { CliContext } from '../terminal/index.ts'
 import { card, localTime, noteText, relativeTime, ruleText, wrap } from '../text/index.ts'
 
 /** `preview WHEN`: prints a time in words and its next instants, without storing anything. */
-export function addPreview(program: Command, shell: CliContext): void {
+export function addPreview(program: Command, cli: CliContext): void {
   const summary = 'show when an alarm would fire, without setting it'
   const command = addCommand(program, 'preview [when...]', summary, [
     "preview 'tomorrow at 9am'",
@@ -30,11 +30,11 @@ export function addPreview(program: Command, shell: CliContext): void {
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
-        await withSession(shell, self, need, async ({ alarms, out, zone: timezone, now }) => {
+        await withSession(cli, self, need, async ({ alarms, out, zone: timezone, now }) => {
           const { instants: count, from: bound } = flags
           const context = { now: now(), timezone }
           const from = bound === undefined ? undefined : new Date(parseBound(bound, context, 'start'))
-          const preview = await alarms.preview(when, defined({ count, from }))
+          const preview = await alarms.preview(when, withoutUndefined({ count, from }))
           out.print(wireText({ ...preview, rule: wireRule(preview.rule) }), () =>
             previewLines(preview, now(), out.width),
           )
@@ -44,12 +44,12 @@ export function addPreview(program: Command, shell: CliContext): void {
 }
 
 /** `parse TEXT`: prints what a time in plain language means, without storing anything. */
-export function addParse(program: Command, shell: CliContext): void {
+export function addParse(program: Command, cli: CliContext): void {
   addCommand(program, 'parse <text...>', 'show what a time in plain language means', [
     "parse 'next friday at 3pm' --timezone America/New_York",
   ]).action(async (words: string[], _flags: unknown, self: Command) => {
     const need = namesCalendars(words, {}) ? 'existing' : 'none'
-    await withSession(shell, self, need, async ({ alarms, out, zone, now }) => {
+    await withSession(cli, self, need, async ({ alarms, out, zone, now }) => {
       const { instant, rule, timezone, notes } = await alarms.parse(joined(words), zone)
       const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
       const at = instant && `${localTime(instant, timezone)} (${relativeTime(instant, now())})`

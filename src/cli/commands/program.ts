@@ -23,11 +23,11 @@ const GROUPS = {
 }
 
 /** The whole command line. It throws errors; commander would exit the process. */
-export function buildProgram(shell: CliContext): Command {
-  const { stdout, stderr } = shell.terminal
+export function buildProgram(cli: CliContext): Command {
+  const { stdout, stderr } = cli.terminal
   const program = new Command('wakeful')
     .description('Durable alarms that fire even if every process crashed in between.')
-    .version(shell.version, '-V, --version', 'print the version')
+    .version(cli.version, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'show the help of a command')
     .helpOption('-h, --help', 'show help')
     .exitOverride()
@@ -54,7 +54,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage.`,
   addGlobals(program)
   for (const [title, adders] of Object.entries(GROUPS)) {
     program.commandsGroup(title)
-    for (const add of adders) add(program, shell)
+    for (const add of adders) add(program, cli)
   }
   return program
 }

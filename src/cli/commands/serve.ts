@@ -4,7 +4,7 @@ import { addCommand, type Globals, storeUrl } from '../arguments/index.ts'
 import { type CliContext, Output } from '../terminal/index.ts'
 
 /** `serve`: fires alarms, serves the HTTP API, and prints alarms without a target. */
-export function addServe(program: Command, shell: CliContext): void {
+export function addServe(program: Command, cli: CliContext): void {
   const command = addCommand(
     program,
     'serve',
@@ -14,15 +14,15 @@ export function addServe(program: Command, shell: CliContext): void {
   addConfigFlags(command).action(async (flags: { printConfig?: boolean }, self: Command) => {
     const globals: Globals = self.optsWithGlobals()
     // Throws if the arguments name a server.
-    storeUrl(globals, shell.terminal.env, 'serve')
-    const configured = readConfig({ flags: { ...globals }, env: shell.terminal.env })
-    const out = new Output(shell.terminal, globals.json === true)
+    storeUrl(globals, cli.terminal.env, 'serve')
+    const configured = readConfig({ flags: { ...globals }, env: cli.terminal.env })
+    const out = new Output(cli.terminal, globals.json === true)
     if (flags.printConfig === true) {
       out.print(JSON.stringify(printed(configured)), () => printedLines(configured))
       return
     }
     // Loading the server takes most of a second, so other commands do not load it.
     const { serve } = await import('../serve/index.ts')
-    await serve(shell, globals, configured, out)
+    await serve(cli, globals, configured, out)
   })
 }

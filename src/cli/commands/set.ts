@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type AlarmView, type RawJson, rawJson, wireJson } from '../../alarm/index.ts'
-import { defined, type SetView, withFields } from '../../library/index.ts'
+import { type SetView, withFields, withoutUndefined } from '../../library/index.ts'
 import { resolveWhen } from '../../time/index.ts'
 import {
   addCommand,
@@ -22,7 +22,7 @@ import { type CliContext, type Terminal, withFile } from '../terminal/index.ts'
 import { card, missedText, noteText, oneLine, ruleText, targetOf, timeFor } from '../text/index.ts'
 
 /** `set WHEN`: sets an alarm. */
-export function addSet(program: Command, shell: CliContext): void {
+export function addSet(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'set [when...]', 'set an alarm', [
     "set 'in 10 seconds' --message hello",
     "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call Ann'",
@@ -37,18 +37,18 @@ export function addSet(program: Command, shell: CliContext): void {
       const options = readSetFlags(flags)
       // Checked before the store is opened, so that a wrong time does not create a file.
       if (!namesCalendars(words, flags))
-        resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
-      const payload = await readPayload(flags.payload, shell.terminal)
-      await withSession(shell, self, 'any', async (session) => {
+        resolveWhen(when, { now: cli.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
+      const payload = await readPayload(flags.payload, cli.terminal)
+      await withSession(cli, self, 'any', async (session) => {
         const { alarms, out, url } = session
-        const alarm = await alarms.set(when, defined({ ...options, payload }))
+        const alarm = await alarms.set(when, withoutUndefined({ ...options, payload }))
         if (isInMemory(url))
           out.note(`note: ${url} exists only during this command, so the alarm is not kept`)
         const json = wireJson(alarm)
         out.print(alarm.deduped === true ? withFields(json, { deduped: true }) : json, () =>
           summary(alarm, session),
         )
-        if (!out.json) await noteIfNothingFires(alarm, session, shell)
+        if (!out.json) await noteIfNothingFires(alarm, session, cli)
       })
     },
   )
@@ -82,7 +82,7 @@ function isPrinted(alarm: AlarmView): boolean {
 }
 
 /** Prints a note if no process fires alarms now: newcomers would wait for the alarm in vain. */
-async function noteIfNothingFires(alarm: AlarmView, session: Session, shell: CliContext): Promise<void> {
+async function noteIfNothingFires(alarm: AlarmView, session: Session, cli: CliContext): Promise<void> {
   const { wakeful, out, url } = session
   // A server fires alarms itself.
   if (isInMemory(url) || wakeful === null) return
@@ -91,7 +91,7 @@ async function noteIfNothingFires(alarm: AlarmView, session: Session, shell: Cli
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
   out.note(
     isServed
-      ? `no process fires it now: start \`${shell.invocation} serve\``
+      ? `no process fires it now: start \`${cli.invocation} serve\``
       : `no process serves pool ${oneLine(alarm.pool)} now: it fires when one starts`,
   )
 }

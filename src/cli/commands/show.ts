@@ -3,18 +3,18 @@ import { type Story, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { addKeyOption, onAlarm, type Session } from '../session/index.ts'
+import { addKeyOption, oneAlarmAction, type Session } from '../session/index.ts'
 import { type CliContext, notFound } from '../terminal/index.ts'
 import { alarmCard, localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
 /** `get ID`: prints one alarm. */
-export function addGet(program: Command, shell: CliContext): void {
+export function addGet(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'get [id]', 'show one alarm', [
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'get --key standup --json',
   ])
   addKeyOption(command).action(
-    onAlarm(shell, () => async (session, id) => {
+    oneAlarmAction(cli, () => async (session, id) => {
       const { alarms, out } = session
       const alarm = await alarms.get(id)
       if (alarm === null) throw notFound(id)
@@ -24,13 +24,13 @@ export function addGet(program: Command, shell: CliContext): void {
 }
 
 /** `why ID`: prints the story of one alarm, in order, and what happens next. */
-export function addWhy(program: Command, shell: CliContext): void {
+export function addWhy(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'why [id]', 'show the history of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',
   ])
   addKeyOption(command).action(
-    onAlarm(shell, () => async (session, id) => {
+    oneAlarmAction(cli, () => async (session, id) => {
       const story = await storyOf(session, id)
       session.out.print(wireText(story), () => storyLines(story, session))
     }),

@@ -9,26 +9,26 @@ import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import { exportLines, importLines, type LineCounts, noLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
-import { unopenedStore } from '../session/index.ts'
+import { storeUrlAndOutput } from '../session/index.ts'
 import { asWorkFailure, type CliContext, type Sink, withFile, withProgress } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
 
 /** `export`: writes every alarm and event as a line of JSON. */
-export function addExport(program: Command, shell: CliContext): void {
+export function addExport(program: Command, cli: CliContext): void {
   addCommand(program, 'export', 'write all alarms and events as lines of JSON', [
     'export --out alarms.jsonl',
     'export | gzip > alarms.jsonl.gz',
   ])
     .option('-o, --out <file>', 'write to this file (default: stdout)')
     .action(async (flags: { out?: string }, self: Command) => {
-      const { url, out } = unopenedStore(shell, self, 'existing')
+      const { url, out } = storeUrlAndOutput(cli, self, 'existing')
       if (flags.out !== undefined) await assertWritable(flags.out)
       const counts = noLines()
-      await withProgress(shell.terminal, 'export', (onProgress) => {
+      await withProgress(cli.terminal, 'export', (onProgress) => {
         const chunks = chunked(exportLines(url, counts, onProgress))
-        return flags.out === undefined ? toSink(chunks, shell.terminal.stdout) : writeWhole(chunks, flags.out)
+        return flags.out === undefined ? toSink(chunks, cli.terminal.stdout) : writeWhole(chunks, flags.out)
       })
       if (flags.out === undefined) return
       const lines = Object.values(counts).reduce((sum, each) => sum + each, 0)
@@ -39,19 +39,19 @@ export function addExport(program: Command, shell: CliContext): void {
 }
 
 /** `import [FILE]`: reads the lines of an export. */
-export function addImport(program: Command, shell: CliContext): void {
+export function addImport(program: Command, cli: CliContext): void {
   addCommand(program, 'import [file]', 'import the lines of an export', [
     'import alarms.jsonl',
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
-    const { url, out } = unopenedStore(shell, self, 'any')
+    const { url, out } = storeUrlAndOutput(cli, self, 'any')
     if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
     if (fromFile) await withFile(file, () => access(file))
-    else if (shell.terminal.stdin.isTTY === true) out.note('reading from stdin')
-    const input = fromFile ? createReadStream(file) : shell.terminal.stdin
+    else if (cli.terminal.stdin.isTTY === true) out.note('reading from stdin')
+    const input = fromFile ? createReadStream(file) : cli.terminal.stdin
     const counts = noLines()
-    const { imported, known } = await withProgress(shell.terminal, 'import', (onProgress) => {
+    const { imported, known } = await withProgress(cli.terminal, 'import', (onProgress) => {
       const read = () => importLines(url, linesOf(input), counts, onProgress)
       return asWorkFailure(fromFile ? withFile(file, read) : read())
     })

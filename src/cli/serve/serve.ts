@@ -3,7 +3,7 @@ import { DEFAULT_POOL } from '../../alarm/index.ts'
 import { type Configured, openSettings } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type OpenOptions, open, type Wakeful } from '../../index.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import {
   isPortInUse,
   Log,
@@ -29,12 +29,12 @@ const LATE =
 
 /** Fires alarms and serves the HTTP API until a signal. */
 export async function serve(
-  shell: CliContext,
+  cli: CliContext,
   globals: Globals,
   configured: Configured,
   out: Output,
 ): Promise<void> {
-  const { terminal } = shell
+  const { terminal } = cli
   const { config, notes } = configured
   const zone = zoneOf(globals)
   const log = new Log({
@@ -48,17 +48,17 @@ export async function serve(
   for (const note of notes) log.event('note', `note: ${note}`, { message: note }, 'warn')
   const stop = new Stop(terminal)
   try {
-    await run({ shell, configured, url: normalizeUrl(config.db), out, log, zone, stop }, globals)
+    await run({ cli, configured, url: normalizeUrl(config.db), out, log, zone, stop }, globals)
   } finally {
     stop.unlisten()
   }
 }
 
 async function run(context: ServeContext, globals: Globals): Promise<void> {
-  const { shell, configured, out, log, zone } = context
+  const { cli, configured, out, log, zone } = context
   const { tenant = {}, owner = {} } = configured.config.quotas
   const quotas = { tenant, owner }
-  const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
+  const metrics = new Metrics({ version: cli.version, node: process.version, process: true })
   const pauses = new PauseControl(quotas)
   const wakeful = await open(context.url, {
     ...openOptions(context, globals),
@@ -69,7 +69,7 @@ async function run(context: ServeContext, globals: Globals): Promise<void> {
   const { documents, clock, readings } = wakeful.operator
   let detach = () => {}
   try {
-    metrics.attach({ readings, clock, hostNow: () => shell.terminal.now() })
+    metrics.attach({ readings, clock, hostNow: () => cli.terminal.now() })
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
       out.line(log.isJson ? fireJson(fire) : fireLine(fire, zone))
     })
@@ -89,7 +89,7 @@ async function runUntilStopped(
   wakeful: Wakeful,
   server: Server | null,
 ): Promise<void> {
-  const { shell, configured, log, zone, stop } = context
+  const { cli, configured, log, zone, stop } = context
   const { drain } = configured.config
   const drainMs = parseDuration(drain)
   let drainUntil = Number.POSITIVE_INFINITY
@@ -102,13 +102,13 @@ async function runUntilStopped(
     await stop.asked
     server?.stopping()
     stop.endWithin(drainMs + HTTP_DRAIN_MS_MAX, () => log.event('stopped', LATE, { message: LATE }, 'error'))
-    drainUntil = shell.terminal.monotonic() + drainMs
+    drainUntil = cli.terminal.monotonic() + drainMs
     await reporting
     log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
     // Only /readyz has changed: the server answers calls until it is closed, such as reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
-    const leftMs = drainUntil - shell.terminal.monotonic()
+    const leftMs = drainUntil - cli.terminal.monotonic()
     await server?.close(Math.min(HTTP_DRAIN_MS_MAX, Math.max(HTTP_DRAIN_MS_MIN, leftMs)))
   }
 }
@@ -126,7 +126,7 @@ function openOptions({ configured, log }: ServeContext, globals: Globals): OpenO
     onError: (thrown) => log.error(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
-    ...defined({ secret, trustClock: globals.trustClock }),
+    ...withoutUndefined({ secret, trustClock: globals.trustClock }),
   }
 }
 
@@ -140,7 +140,7 @@ function secretIn(file: string): string {
 
 /** Starts the HTTP API. If the default port is in use, this process runs without it, because it may be a standby. */
 async function listen(
-  { shell, configured, log }: ServeContext,
+  { cli, configured, log }: ServeContext,
   parts: Pick<ServerOptions, 'wakeful' | 'metrics' | 'pauses' | 'quotas'>,
 ): Promise<Server | null> {
   const { config, sources } = configured
@@ -148,7 +148,7 @@ async function listen(
     return await startServer({
       ...parts,
       log,
-      version: shell.version,
+      version: cli.version,
       host: config.host,
       port: config.port,
       bodyBytesMax: config.maxBodyBytes,

@@ -18,7 +18,7 @@ const PROBLEMS = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_letter
 
 /** What every part of `serve` needs. */
 export interface ServeContext {
-  readonly shell: CliContext
+  readonly cli: CliContext
   readonly configured: Configured
   readonly url: string
   readonly out: Output
@@ -29,17 +29,17 @@ export interface ServeContext {
 
 /** Prints the store, the URL of the HTTP API if there is one, and the first step for newcomers. */
 export async function banner(context: ServeContext, wakeful: Wakeful, http: string | null): Promise<void> {
-  const { shell, configured, url: fullUrl, out, log } = context
+  const { cli, configured, url: fullUrl, out, log } = context
   // Passwords must not be printed or logged.
   const url = withoutPasswords(fullUrl)
   if (log.isJson) {
-    log.event('serving', '', { version: shell.version, store: url, pools: SERVED, url: http })
+    log.event('serving', '', { version: cli.version, store: url, pools: SERVED, url: http })
     return
   }
   // A URL with a password is not suggested as an argument.
   const isInEnvironment = configured.sources.db === 'environment' || url !== fullUrl
   const db = isInEnvironment || url === STORE_DEFAULT ? '' : ` --db ${quoted(storeFile(url) ?? url)}`
-  out.line(`wakeful ${shell.version}: store ${url}, pools ${SERVED.join(' and ')}, pid ${shell.terminal.pid}`)
+  out.line(`wakeful ${cli.version}: store ${url}, pools ${SERVED.join(' and ')}, pid ${cli.terminal.pid}`)
   if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
     out.line('In memory: no other process can set alarms here, and they are lost when this process ends.')
@@ -49,7 +49,7 @@ export async function banner(context: ServeContext, wakeful: Wakeful, http: stri
   out.line(
     `Set your first alarm from another terminal${isInEnvironment ? ', with the store in WAKEFUL_DB' : ''}:`,
   )
-  out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
+  out.line(`  ${cli.invocation} set 'in 10 seconds' --message hello${db}`)
 }
 
 /** Logs which share of the alarms this process fires, at the start and at each change, until the signal. */

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { connect, type RemoteAlarms } from '../../client/index.ts'
 import { WakefulError } from '../../error.ts'
-import { missingStore, storeFile } from '../../hosts/node/index.ts'
+import { missingStorePlace, storeFile } from '../../hosts/node/index.ts'
 import { type Alarms, type OpenOptions, open, type Wakeful } from '../../index.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { commandName, type Globals, locationOf, scopeOf, storeUrl, zoneOf } from '../arguments/index.ts'
 import { type CliContext, Output } from '../terminal/index.ts'
 
@@ -39,55 +39,55 @@ export type StoreRequirement = 'any' | 'existing' | 'none'
 
 /** Does work on the alarms of a server or a store, and closes the store after it. */
 export async function withSession(
-  shell: CliContext,
+  cli: CliContext,
   command: Command,
   need: StoreRequirement,
   work: (session: Session) => Promise<void>,
 ): Promise<void> {
   const globals: Globals = command.optsWithGlobals()
-  const { terminal } = shell
+  const { terminal } = cli
   const location = locationOf(globals, terminal.env)
   // A command that needs no store needs no server either.
-  if (location.kind === 'store' || need === 'none') return inStore(shell, globals, location.url, need, work)
+  if (location.kind === 'store' || need === 'none') return inStore(cli, globals, location.url, need, work)
   if (globals.trustClock === true) throw new WakefulError('cli.needs_store', {}, { field: 'trustClock' })
   const zone = zoneOf(globals)
   const { url, key } = location
-  const alarms = connect(url, defined({ timezone: zone, ...scopeOf(globals), key }))
+  const alarms = connect(url, withoutUndefined({ timezone: zone, ...scopeOf(globals), key }))
   const out = new Output(terminal, globals.json === true)
   return work({ wakeful: null, alarms, out, globals, url: alarms.url, zone, now: () => terminal.now() })
 }
 
-/** The action of a command that does all its work in a session. The work gets the arguments and options after it. */
-export function onAlarms<Args extends unknown[]>(
-  shell: CliContext,
+/** Makes the action of a command: it opens a session, and calls `work(session, ...arguments, options, command)`. */
+export function alarmsAction<Args extends unknown[]>(
+  cli: CliContext,
   need: StoreRequirement,
   work: (session: Session, ...args: Args) => Promise<void>,
 ) {
   return (...args: unknown[]): Promise<void> =>
-    withSession(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
+    withSession(cli, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
 }
 
-/** The same for a command that needs a store. */
-export function onStore<Args extends unknown[]>(
-  shell: CliContext,
+/** The same for a command that works on a store, and never through a server. */
+export function storeAction<Args extends unknown[]>(
+  cli: CliContext,
   need: StoreRequirement,
   work: (session: StoreSession, ...args: Args) => Promise<void>,
 ) {
   return (...args: unknown[]): Promise<void> =>
-    withStore(shell, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
+    withStore(cli, args.at(-1) as Command, need, (session) => work(session, ...(args as Args)))
 }
 
 /** Does work that needs a store, and closes the store after it. */
 export async function withStore(
-  shell: CliContext,
+  cli: CliContext,
   command: Command,
   need: StoreRequirement,
   work: (session: StoreSession) => Promise<void>,
   options: OpenOptions = {},
 ): Promise<void> {
   const globals: Globals = command.optsWithGlobals()
-  const url = storeUrl(globals, shell.terminal.env, commandName(command))
-  return inStore(shell, globals, url, need, work, options)
+  const url = storeUrl(globals, cli.terminal.env, commandName(command))
+  return inStore(cli, globals, url, need, work, options)
 }
 
 async function inStore(
@@ -101,13 +101,13 @@ async function inStore(
   const out = new Output(terminal, globals.json === true)
   const zone = zoneOf(globals)
   const scope = scopeOf(globals)
-  const missing = need === 'existing' ? await missingStore(url) : null
+  const missing = need === 'existing' ? await missingStorePlace(url) : null
   if (missing !== null)
     out.note(`note: there is no store at ${missing} yet; name another with --db or WAKEFUL_DB`)
   const wakeful = await open(missing !== null || need === 'none' ? 'sqlite::memory:' : url, {
     timezone: zone,
     createdVia: 'cli',
-    ...defined({ trustClock: globals.trustClock }),
+    ...withoutUndefined({ trustClock: globals.trustClock }),
     ...scope,
     ...options,
   })
@@ -118,16 +118,19 @@ async function inStore(
   }
 }
 
-/** The URL of a store, for commands that open it themselves. `existing` refuses a store that does not exist. */
-export function unopenedStore(
-  shell: CliContext,
+/**
+ * The URL of a store and the output, for commands that open the store themselves. `existing` refuses a store that does not
+ * exist.
+ */
+export function storeUrlAndOutput(
+  cli: CliContext,
   command: Command,
   need: 'any' | 'existing',
 ): Pick<Session, 'url' | 'out'> {
   const globals: Globals = command.optsWithGlobals()
-  const url = storeUrl(globals, shell.terminal.env, commandName(command))
+  const url = storeUrl(globals, cli.terminal.env, commandName(command))
   const file = storeFile(url)
   if (need === 'existing' && file !== null && !existsSync(file))
     throw new WakefulError('store.file_missing', { file })
-  return { url, out: new Output(shell.terminal, globals.json === true) }
+  return { url, out: new Output(cli.terminal, globals.json === true) }
 }

@@ -29,8 +29,8 @@ function assertNamed(id: string | undefined, { key }: KeyFlag): void {
  * The action of a command on the alarm that `--key` or the first argument names. All is checked before a session begins:
  * `prepare` reads the options and the other arguments, and returns the work.
  */
-export function onAlarm<Flags>(
-  shell: CliContext,
+export function oneAlarmAction<Flags>(
+  cli: CliContext,
   prepare: (flags: Flags, words: readonly string[]) => (session: Session, id: string) => Promise<void>,
 ) {
   return async (...args: unknown[]): Promise<void> => {
@@ -41,7 +41,7 @@ export function onAlarm<Flags>(
     const words = isNamedByKey ? command.args : command.args.slice(1)
     assertNamed(id, flags)
     const work = prepare(flags, words)
-    await withSession(shell, command, 'existing', async (session) =>
+    await withSession(cli, command, 'existing', async (session) =>
       work(session, await idOf(session.alarms, id, flags)),
     )
   }

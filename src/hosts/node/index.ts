@@ -7,7 +7,7 @@ export {
   type LineCounts,
   migrateStore,
   migrationText,
-  missingStore,
+  missingStorePlace,
   noLines,
   type Progress,
 } from './maintenance.ts'

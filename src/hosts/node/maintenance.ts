@@ -174,8 +174,8 @@ export async function doctor(url: string): Promise<Check[]> {
   return [node, ...examine(existing(url), systemClock.now())]
 }
 
-/** The error text where there is no store; null where there is one. Creates nothing. */
-export async function missingStore(url: string): Promise<string | null> {
+/** The file or schema of a missing store, for messages; null if there is a store. Creates nothing. */
+export async function missingStorePlace(url: string): Promise<string | null> {
   if (isPostgres(url)) return (await loadPostgres()).missingStore(url)
   const file = storeFile(url)
   return file === null || existsSync(file) ? null : file

@@ -8,7 +8,7 @@ import { hashOf } from './key-registry.ts'
 const VALID_MS = 30_000
 const TICKET = /^wt_[A-Za-z0-9_-]{43}$/
 /** How often expired tickets are removed, and how many at a time. */
-const SWEEP_EACH_MS = 10_000
+const SWEEP_INTERVAL_MS = 10_000
 const SWEPT_MAX = 200
 
 /** Whom a ticket was issued to. */
@@ -56,7 +56,7 @@ export class TicketStore {
   async #sweep(): Promise<void> {
     const monotonic = this.#clock.monotonic()
     if (monotonic < this.#sweepAt) return
-    this.#sweepAt = monotonic + SWEEP_EACH_MS
+    this.#sweepAt = monotonic + SWEEP_INTERVAL_MS
     const page = await this.#documents.list(null, this.#sweptTo, SWEPT_MAX)
     this.#sweptTo = page.length === SWEPT_MAX ? page.at(-1)!.name : ''
     // There may be many more: the next call continues.

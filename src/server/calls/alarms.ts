@@ -12,7 +12,13 @@ import {
   withFields,
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
-import { defined, ofItem, type SeenOptions, type SetManyItem, type SetView } from '../../library/index.ts'
+import {
+  ofItem,
+  type SeenOptions,
+  type SetManyItem,
+  type SetView,
+  withoutUndefined,
+} from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
 import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
@@ -62,7 +68,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     list: async ({ query }, { caller }) => {
       const { order, limit, cursor, ...filter } = query
       return pageOf(
-        await caller.alarms.list({ ...listOptions(filter), ...defined({ order, limit, cursor }) }),
+        await caller.alarms.list({ ...listOptions(filter), ...withoutUndefined({ order, limit, cursor }) }),
       )
     },
 
@@ -96,12 +102,12 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     complete: async ({ params, body }, { caller }) => {
       const { result, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.complete(params.id, result, defined({ occurrenceId })))
+      return alarmReply(await caller.alarms.complete(params.id, result, withoutUndefined({ occurrenceId })))
     },
 
     fail: async ({ params, body }, { caller }) => {
       const { reason, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.fail(params.id, reason, defined({ occurrenceId })))
+      return alarmReply(await caller.alarms.fail(params.id, reason, withoutUndefined({ occurrenceId })))
     },
 
     act: async ({ body }, { caller, signal }) =>
@@ -115,7 +121,10 @@ export function alarmCalls(quotas: QuotaGuard) {
     preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
       const start = from === undefined ? undefined : instantOf('from', from)
-      const preview = caller.alarms.preview(requiredWhen(when), defined({ from: start, count: instants }))
+      const preview = caller.alarms.preview(
+        requiredWhen(when),
+        withoutUndefined({ from: start, count: instants }),
+      )
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
     }),
   } satisfies Partial<CallsOf<OperationName>>
@@ -159,7 +168,7 @@ function origin({ caller, traceparent }: CallContext) {
 }
 
 function seen({ seen: updatedAt }: CallContext): SeenOptions {
-  return defined({ updatedAt })
+  return withoutUndefined({ updatedAt })
 }
 
 function instantOf(field: string, text: unknown): Date {

@@ -3,10 +3,10 @@ import type { Input, operations } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
   type Alarms,
-  defined,
   type ListOptions,
   type ListPage,
   type SeenOptions,
+  withoutUndefined,
 } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
@@ -33,7 +33,7 @@ interface Refused {
 /** A filter with the library's names. */
 export function listOptions(filter: Order['filter']): ListOptions {
   const { status, target, q, since } = filter
-  return defined({ ...readFilters(filter), status, target, q, since })
+  return withoutUndefined({ ...readFilters(filter), status, target, q, since })
 }
 
 /** An answer with a page of alarms. */

@@ -1,7 +1,7 @@
 import type { TargetSpec } from '../../alarm/index.ts'
 import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { defined, type TakeOptions, takeOf } from '../../library/index.ts'
+import { type TakeOptions, takeOf, withoutUndefined } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
 import { type CallsOf, ok } from './call.ts'
@@ -15,7 +15,7 @@ export function inboxCalls(connections: ConnectionLimiter | null, pages: Request
     inbox: async ({ query }, context) => {
       const { caller, signal } = context
       const { wait, ...rest } = query
-      const options: TakeOptions = defined(rest)
+      const options: TakeOptions = withoutUndefined(rest)
       const { inbox } = caller.alarms
       if (wait !== undefined) takeOf({ ...options, wait })
       // What is there may be a page. A call that waits must not keep others waiting, so it is not in the queue.
@@ -33,7 +33,7 @@ export function inboxCalls(connections: ConnectionLimiter | null, pages: Request
     },
 
     ack: async ({ params, body }, { caller }) => {
-      await caller.alarms.inbox.ack(params.occurrence_id, defined(body))
+      await caller.alarms.inbox.ack(params.occurrence_id, withoutUndefined(body))
       return ok('{"acknowledged":true}')
     },
 

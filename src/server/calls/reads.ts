@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
-import { type Alarms, defined, type EventView } from '../../library/index.ts'
+import { type Alarms, type EventView, withoutUndefined } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
 import { type CallsOf, ok, page } from './call.ts'
@@ -14,11 +14,11 @@ const TURN_BYTES = 256 * 1024
 export const readCalls = {
   why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
 
-  history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(defined(query))),
+  history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(withoutUndefined(query))),
 
   stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
 
-  failed: async ({ query }, { caller }) => pageOf(await caller.alarms.failedPage(defined(query))),
+  failed: async ({ query }, { caller }) => pageOf(await caller.alarms.failedPage(withoutUndefined(query))),
 
   events: async ({ query }, { caller }) => {
     const { after, alarm_id, limit = EVENTS_DEFAULT } = query
@@ -30,7 +30,7 @@ export const readCalls = {
 
   append: async ({ body }, { caller }) => {
     const { correlation_id: correlationId, ...rest } = body
-    const event = await caller.alarms.append(defined({ ...rest, correlationId }))
+    const event = await caller.alarms.append(withoutUndefined({ ...rest, correlationId }))
     return { status: 201, json: eventWire(event) }
   },
 } satisfies Partial<CallsOf<OperationName>>
@@ -43,7 +43,7 @@ async function firstEvents(
 ): Promise<EventView[]> {
   const events: EventView[] = []
   let [bytes, atTurn] = [0, 0]
-  for await (const event of alarms.events(defined({ after, alarmId }))) {
+  for await (const event of alarms.events(withoutUndefined({ after, alarmId }))) {
     events.push(event)
     bytes += utf8Length(event.dataJson)
     if (events.length === limit || bytes >= PAGE_BYTES_MAX) break

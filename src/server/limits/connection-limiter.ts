@@ -3,7 +3,7 @@ import type { Clock } from '../../time/index.ts'
 import { type Authenticator, type Caller, ownerName } from '../auth/index.ts'
 
 /** With the age of a cached key (half a second), this stays below the promised second. */
-const CHECK_EACH_MS = 250
+const CHECK_INTERVAL_MS = 250
 const FULL_RETRY_MS = 5_000
 /** Waiting calls of one owner. Each is checked again and again, so one owner must not have any number of them. */
 const WAITING_MAX = 100
@@ -111,7 +111,7 @@ export class ConnectionLimiter {
   }
 
   #nextCheck(): () => void {
-    return this.#clock.setTimer(CHECK_EACH_MS, () => void this.#check())
+    return this.#clock.setTimer(CHECK_INTERVAL_MS, () => void this.#check())
   }
 
   async #check(): Promise<void> {

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { ByteBudget } from './byte-budget.ts'
 
 const MIB = 1_048_576
-/** What bounds the bodies and responses of all connections. */
-export const HTTP_BOUNDS = {
+/** The limits on bodies and responses, over all connections. */
+export const HTTP_LIMITS = {
   /** Bodies that are being received, over all connections. Beyond it, the requests that began first are disconnected. */
   bodiesBytesMax: 256 * MIB,
   /**
@@ -12,20 +12,22 @@ export const HTTP_BOUNDS = {
    * longest time are disconnected.
    */
   unreadBytesMax: 256 * MIB,
-  /** A client that reads nothing of a complete response for this long is disconnected. Streams have their own bound. */
+  /** A client that reads nothing of a complete response for this long is disconnected. Streams have their own limit. */
   stallMs: 30_000,
 }
 
-/** What bounds bodies and responses. */
-export type HttpBounds = Readonly<typeof HTTP_BOUNDS>
+export type HttpLimits = Readonly<typeof HTTP_LIMITS>
 
-/** With more pipelined requests than this, a connection is not read until some are answered. */
-const AHEAD_READ = 8
-/** Requests that arrive in one packet are all parsed. A client that reads responses never sends this many ahead. */
-const AHEAD_MAX = 100
+/** With more requests waiting than this, reading from the connection stops until some are answered. */
+const PIPELINED_PAUSE = 8
+/**
+ * With more requests waiting than this, the connection is destroyed. Reading cannot stop within a packet: all requests in it
+ * are parsed. A client that reads responses never sends this many ahead.
+ */
+const PIPELINED_MAX = 100
 /** Bodies that declare no more than this are not counted: they arrive together with their headers. */
 const SMALL_BYTES = 64 * 1024
-const COUNT_EACH_MS = 250
+const COUNT_INTERVAL_MS = 250
 
 interface Pipelined {
   /** What it is answered with; null where no response follows on this connection. */
@@ -41,7 +43,8 @@ interface Pipeline {
 
 /**
  * Answers the requests of one connection one after the other, each once the response before it was sent. A client that
- * sends many ahead and reads nothing costs the work of one, and a read behind a write sees what was written.
+ * sends many ahead and reads nothing costs the work of one, and a GET that follows a POST on the same connection sees its
+ * effect.
  */
 export class PipelineQueue {
   readonly #pipelines = new WeakMap<Duplex, Pipeline>()
@@ -70,9 +73,9 @@ export class PipelineQueue {
       return
     }
     const ahead = pipeline.ahead.push(request)
-    if (ahead > AHEAD_MAX) socket.destroy()
-    // After Node is done with this packet: it resumes a socket after each complete request.
-    else if (ahead === AHEAD_READ + 1) process.nextTick(() => socket.pause())
+    if (ahead > PIPELINED_MAX) socket.destroy()
+    // Node resumes the socket after each request that it parses from this packet: an earlier pause would be undone.
+    else if (ahead === PIPELINED_PAUSE + 1) process.nextTick(() => socket.pause())
   }
 
   #start(socket: Duplex, pipeline: Pipeline, { outgoing, answer }: Pipelined): void {
@@ -89,32 +92,35 @@ export class PipelineQueue {
   #next(socket: Duplex, pipeline: Pipeline): void {
     if (socket.destroyed) return
     const next = pipeline.ahead.shift()!
-    if (pipeline.ahead.length === AHEAD_READ) socket.resume()
+    if (pipeline.ahead.length === PIPELINED_PAUSE) socket.resume()
     this.#start(socket, pipeline, next)
   }
 }
 
-/** Bounds the bodies that are being received: each is kept in memory until it is complete. Returns what counts a request's. */
+/**
+ * Limits the bodies that are being received: each is kept in memory until it is complete. Returns a function to call with
+ * every request.
+ */
 export function bodyLimiter(
-  { bodiesBytesMax }: HttpBounds,
+  { bodiesBytesMax }: HttpLimits,
   bodyBytesMax: number,
 ): (request: IncomingMessage) => void {
   const budget = new ByteBudget<IncomingMessage>(bodiesBytesMax, ({ socket }) => socket.destroy())
-  /** What the connection of each had read when the request began. */
-  const readBefore = new Map<IncomingMessage, number>()
+  /** How many bytes the connection had read when each request began. */
+  const bytesReadAtStart = new Map<IncomingMessage, number>()
   let counting: NodeJS.Timeout | undefined
   const countAll = () => {
-    for (const [request, before] of readBefore) {
-      const bytes = Math.min(request.socket.bytesRead - before, bodyBytesMax)
-      // At least one, so that requests keep the order in which they began.
+    for (const [request, atStart] of bytesReadAtStart) {
+      const bytes = Math.min(request.socket.bytesRead - atStart, bodyBytesMax)
+      // At least one: a count of 0 would remove the request, and it would lose its place among the oldest.
       budget.count(request, Math.max(1, bytes))
     }
     budget.enforce()
   }
   const remove = (request: IncomingMessage) => {
-    readBefore.delete(request)
+    bytesReadAtStart.delete(request)
     budget.count(request, 0)
-    if (readBefore.size > 0) return
+    if (bytesReadAtStart.size > 0) return
     clearInterval(counting)
     counting = undefined
   }
@@ -122,17 +128,17 @@ export function bodyLimiter(
     const { headers, socket } = request
     const isSmall = Number(headers['content-length'] ?? 0) <= SMALL_BYTES
     if (headers['transfer-encoding'] === undefined && isSmall) return
-    readBefore.set(request, socket.bytesRead)
-    counting ??= setInterval(countAll, COUNT_EACH_MS).unref()
+    bytesReadAtStart.set(request, socket.bytesRead)
+    counting ??= setInterval(countAll, COUNT_INTERVAL_MS).unref()
     request.once('close', () => remove(request))
   }
 }
 
 /**
- * The class of a server's responses. It bounds those that were written and not read yet: one per connection, since requests
+ * The class of a server's responses. It limits those that were written and not read yet: one per connection, since requests
  * are answered in order.
  */
-export function responseLimiter({ unreadBytesMax, stallMs }: HttpBounds): typeof ServerResponse {
+export function responseLimiter({ unreadBytesMax, stallMs }: HttpLimits): typeof ServerResponse {
   const unread = new ByteBudget<ServerResponse>(unreadBytesMax, ({ req }) => req.socket.destroy())
   /** Part of a response was written, perhaps all of it. */
   const wrote = (response: ServerResponse) => {
@@ -140,7 +146,7 @@ export function responseLimiter({ unreadBytesMax, stallMs }: HttpBounds): typeof
     if (socket.destroyed) return
     if (response.writableLength === 0) sent(response)
     else unread.count(response, response.writableLength)
-    // Node counts it as progress when the kernel accepts some of it.
+    // Set the idle timeout once the response is complete: Node restarts it whenever the kernel accepts some bytes.
     if (response.writableEnded && unread.has(response)) socket.setTimeout(stallMs)
     if (!unread.isExceeded) return
     // Streams send what was buffered without a call here, so count again before anyone is disconnected.

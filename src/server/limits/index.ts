@@ -3,7 +3,7 @@ export { ByteBudget } from './byte-budget.ts'
 export { CallQueue } from './call-queue.ts'
 export { ConnectionLimiter, type LiveConnection } from './connection-limiter.ts'
 export { EventReadLimiter } from './event-read-limiter.ts'
-export { bodyLimiter, HTTP_BOUNDS, type HttpBounds, PipelineQueue, responseLimiter } from './http-limits.ts'
+export { bodyLimiter, HTTP_LIMITS, type HttpLimits, PipelineQueue, responseLimiter } from './http-limits.ts'
 export { LogThrottle } from './log-throttle.ts'
 export {
   checkedQuotas,

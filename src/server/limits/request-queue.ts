@@ -1,8 +1,8 @@
 import type { Scope } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 
-/** What bounds a queue. */
-export interface QueueBounds {
+/** The limits of a queue. */
+export interface QueueLimits {
   readonly concurrency: number
   /** How many of one owner may wait. */
   readonly waitingMax: number
@@ -24,14 +24,14 @@ const RETRY_MS = 1_000
  * of each tenant: an owner that sends a thousand requests waits for them, and others do not.
  */
 export class RequestQueue {
-  readonly #bounds: QueueBounds
+  readonly #limits: QueueLimits
   /** By tenant and owner, the next ones first. */
   readonly #waiting = new Map<string, Map<string, Set<Start>>>()
   #running = 0
   #waitingCount = 0
 
-  constructor(bounds: QueueBounds) {
-    this.#bounds = bounds
+  constructor(limits: QueueLimits) {
+    this.#limits = limits
   }
 
   /** A function that goes through this queue, as its caller. */
@@ -43,7 +43,7 @@ export class RequestQueue {
 
   /** Does the work when it is its turn; never if the caller has gone by then. */
   async run<T>(scope: Scope, abortable: Abortable, work: () => T | Promise<T>): Promise<T> {
-    if (this.#running < this.#bounds.concurrency) this.#running += 1
+    if (this.#running < this.#limits.concurrency) this.#running += 1
     else await this.#turn(scope, abortable.signal)
     try {
       return await work()
@@ -57,7 +57,7 @@ export class RequestQueue {
   #turn(scope: Scope, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) throw callerGone()
     const own = this.#waiting.get(scope.tenant)?.get(scope.owner) ?? new Set()
-    const { waitingMax, totalWaitingMax = Number.POSITIVE_INFINITY } = this.#bounds
+    const { waitingMax, totalWaitingMax = Number.POSITIVE_INFINITY } = this.#limits
     if (this.#waitingCount >= totalWaitingMax) throw tooMany(this.#waitingCount, false)
     if (own.size >= waitingMax) throw tooMany(own.size, true)
     const { promise, resolve, reject } = Promise.withResolvers<void>()

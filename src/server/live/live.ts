@@ -2,8 +2,8 @@ import type { Clock } from '../../time/index.ts'
 import type { ConnectionLimiter, EventReadLimiter } from '../limits/index.ts'
 
 const MIB = 1_048_576
-/** What bounds live connections by default. */
-export const LIVE_BOUNDS = {
+/** The limits of live connections by default. */
+export const LIVE_LIMITS = {
   /** WebSockets and streams together. */
   connectionsMax: 1_000,
   messageBytesMax: MIB,
@@ -14,11 +14,11 @@ export const LIVE_BOUNDS = {
   stallMs: 30_000,
 }
 
-/** What bounds live connections: the settings `ws…`. */
-export type LiveOptions = Partial<Readonly<typeof LIVE_BOUNDS>>
+/** The limits of live connections: the settings `ws…`. */
+export type LiveOptions = Partial<Readonly<typeof LIVE_LIMITS>>
 
 /** What all live connections share: WebSockets and streams of events. */
-export interface LiveParts extends Readonly<typeof LIVE_BOUNDS> {
+export interface LiveParts extends Readonly<typeof LIVE_LIMITS> {
   /** The open connections, and the calls that wait. */
   readonly connections: ConnectionLimiter
   readonly reads: EventReadLimiter

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { wireJson } from '../../alarm/index.ts'
 import { judged, whole, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Alarms, defined, type ListOptions, type ListPage } from '../../library/index.ts'
+import { type Alarms, type ListOptions, type ListPage, withoutUndefined } from '../../library/index.ts'
 import { type HistoryStatus, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { pagesOf } from '../calls/index.ts'
@@ -55,14 +55,14 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
     async ({ since: from, ...filter }, { alarms }) => {
       // A number is seconds since 1970, as in the seed.
       const since = typeof from === 'number' ? String(from) : from
-      return listed(await alarms.historyPage(defined({ ...filter, since })))
+      return listed(await alarms.historyPage(withoutUndefined({ ...filter, since })))
     },
   ),
 
   stats: call(z.strictObject({}), async (_args, { alarms }) => ({ json: wireText(await alarms.stats()) })),
 
   failed: call(z.strictObject({ limit: max, cursor }), async (args, { alarms }) =>
-    listed(await alarms.failedPage(defined(args))),
+    listed(await alarms.failedPage(withoutUndefined(args))),
   ),
 
   get: call(z.strictObject({ id: judged({}) }), async ({ id }, { alarms }) => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
-import { defined } from '../../library/index.ts'
+import { withoutUndefined } from '../../library/index.ts'
 import { formatLocal, humanizeDuration } from '../../time/index.ts'
 import { call, read, type ToolContext } from './tool.ts'
 
@@ -17,7 +17,7 @@ const NAME_LENGTH_MAX = 80
 async function ruleText(alarm: AlarmWire, work: ToolContext) {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
-  const times = defined({ cron_expr, rrule, every, timezone, from: next_fire_at })
+  const times = withoutUndefined({ cron_expr, rrule, every, timezone, from: next_fire_at })
   const body = { ...times, ...when, instants: INSTANTS_LISTED + 1 }
   try {
     const preview = read<PreviewWire>(await call(work, 'preview', { body }))

@@ -329,15 +329,15 @@ export const deliveryCases = casesOf('delivery', {
     const waiting = await harness.alarm({ delay: '2s' }, {}, zeta!)
     const later = await harness.alarm({ delay: '10s' }, {}, zeta!)
     harness.clock.step(3000)
-    const avoid = new Set(['acme'])
-    const claimed = await harness.claim(leases, { limit: 5, avoid })
+    const skipTenants = new Set(['acme'])
+    const claimed = await harness.claim(leases, { limit: 5, skipTenants })
     assert.deepEqual(
       claimed.timers.map(({ alarm }) => alarm.id),
       [waiting],
     )
     assert.equal(claimed.nextWakeAt, (await harness.get(later, zeta!)).timers[0]!.wakeAt)
     await harness.settle(claimed.timers, 'delivered')
-    assert.deepEqual((await harness.claim(leases, { limit: 5, avoid })).timers, [])
+    assert.deepEqual((await harness.claim(leases, { limit: 5, skipTenants })).timers, [])
     assert.equal((await harness.claim(leases, { limit: 100 })).timers.length, 30)
   },
 
@@ -349,7 +349,7 @@ export const deliveryCases = casesOf('delivery', {
     harness.clock.step(2000)
     const ids: string[] = []
     for (let claims = 0; claims < 5 && ids.length === 0; claims++) {
-      const { timers: claimed } = await harness.claim(leases, { avoid: new Set(['acme']) })
+      const { timers: claimed } = await harness.claim(leases, { skipTenants: new Set(['acme']) })
       ids.push(...claimed.map(({ alarm }) => alarm.id))
     }
     assert.deepEqual(ids, [last])
@@ -360,12 +360,12 @@ export const deliveryCases = casesOf('delivery', {
     const [, zeta] = OTHERS
     for (let i = 0; i < 20; i++) await harness.alarm({ delay: '1s' }, {}, zeta!)
     harness.clock.step(2000)
-    const avoid = new Set(['acme'])
+    const skipTenants = new Set(['acme'])
     const inFlight = new Map<Serial, number>()
     while (inFlight.size < 20) {
       const { timers: claimed } = await harness.claim(leases, {
         limit: 6,
-        avoid,
+        skipTenants,
         inFlight: { size: inFlight.size, has: (id, version) => inFlight.get(id) === version },
       })
       assert.equal(claimed.length, Math.min(6, 20 - inFlight.size))

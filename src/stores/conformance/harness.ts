@@ -47,8 +47,8 @@ export type DeliveryKind = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 interface ClaimOptions {
   readonly limit?: number
   readonly inFlight?: InFlightTimers
-  readonly avoid?: ReadonlySet<string>
-  readonly avoidOwners?: ReadonlySet<string>
+  readonly skipTenants?: ReadonlySet<string>
+  readonly skipOwners?: ReadonlySet<string>
   /** Which alarms are passed over although they would fire. */
   readonly passes?: (alarm: Alarm) => boolean
 }
@@ -183,9 +183,9 @@ export class Harness {
       context,
       limit: options.limit ?? 100,
       inFlight: options.inFlight ?? NONE_IN_FLIGHT,
-      ...(options.avoid !== undefined && { avoid: options.avoid }),
-      ...(options.avoidOwners !== undefined && { avoidOwners: options.avoidOwners }),
-      isLong: () => false,
+      ...(options.skipTenants !== undefined && { skipTenants: options.skipTenants }),
+      ...(options.skipOwners !== undefined && { skipOwners: options.skipOwners }),
+      isOverTime: () => false,
       triage: (found) => {
         const facts = {
           graceMs: GRACE_MS,
@@ -195,7 +195,7 @@ export class Harness {
         }
         const decision = triage(found, facts, context)
         return decision.kind === 'fire' && options.passes?.(found.alarm) === true
-          ? { kind: 'pass' }
+          ? { kind: 'leave_due' }
           : decision
       },
     })

@@ -168,11 +168,11 @@ export const passCases = casesOf('limits', {
     const ids = await dueOnes(harness, 3)
     const other = await harness.alarm({ delay: '1s' }, {}, zeta!)
     await harness.claim(leases, { passes: () => true })
-    const avoid = new Set(['acme'])
-    const early = await harness.claim(leases, { avoid })
+    const skipTenants = new Set(['acme'])
+    const early = await harness.claim(leases, { skipTenants })
     assert.deepEqual([early.timers.length, early.nextWakeAt], [0, harness.now + 1000])
     harness.clock.step(1000)
-    const { timers: claimed } = await harness.claim(leases, { avoid })
+    const { timers: claimed } = await harness.claim(leases, { skipTenants })
     assert.deepEqual(
       claimed.map(({ alarm }) => alarm.id),
       [other],
@@ -196,7 +196,7 @@ export const passCases = casesOf('limits', {
     harness.clock.step(1000)
     const found: string[] = []
     for (let looks = 0; looks < 20 && found.length < 2; looks++) {
-      const { timers: claimed } = await harness.claim(leases, { avoid: new Set(['acme']) })
+      const { timers: claimed } = await harness.claim(leases, { skipTenants: new Set(['acme']) })
       found.push(...claimed.map(({ alarm }) => alarm.id))
       if (claimed.length > 0) await harness.settle(claimed, 'delivered')
     }
@@ -210,7 +210,7 @@ export const passCases = casesOf('limits', {
     const bobs = await harness.alarm({ delay: '1s' }, {}, bob!)
     const zetas = await harness.alarm({ delay: '2s' }, {}, zeta!)
     harness.clock.step(1000)
-    const request = { avoid: new Set<string>(), avoidOwners: new Set([ownerKey(ANN)]) }
+    const request = { skipTenants: new Set<string>(), skipOwners: new Set([ownerKey(ANN)]) }
     const { timers: claimed, nextWakeAt } = await harness.claim(leases, request)
     assert.deepEqual(
       claimed.map(({ alarm }) => alarm.id),

@@ -203,7 +203,7 @@ export const ownershipCases = casesOf('ownership', {
   async 'a process without leases that left is not waited for'(harness) {
     const peer = await harness.peer()
     const leases = await harness.heartbeat('two')
-    // It comes first in the order of names, so while it is there, the other one gives up shards for it.
+    // It comes first in the order of names, so while it is there, the other one releases shards for it.
     assert.deepEqual(await harness.heartbeat('one', ['app', 'wakeful'], peer), [])
     await peer.leave('one')
     assert.deepEqual(await harness.heartbeat('two'), leases)

@@ -83,7 +83,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
 }
 
-/** The store in a PostgreSQL database, for many processes, each of which owns some shards. */
+/** The store in a PostgreSQL database, for many processes, each of which holds some shards. */
 export class PostgresStore extends PostgresRecords implements Store {
   protected readonly protocol: ShardedProtocol
   readonly #context: StoreContext
@@ -96,26 +96,26 @@ export class PostgresStore extends PostgresRecords implements Store {
     super(database)
     const { session } = database
     const shards = new ShardMap(database, shardsPerPool)
-    const write = <T>(work: (batch: WriteBatch) => Promise<T>) => this.#write(work)
+    const inTransaction = <T>(work: (batch: WriteBatch) => Promise<T>) => this.#write(work)
     const context: StoreContext = {
       shards,
       channel: `wakeful_${database.schema}`,
-      moment: () => this.protocol.moment,
+      clockOverride: () => this.protocol.clockOverride,
       noticeFor: (wakes, isUserTransaction) => this.protocol.noticeFor(wakes, isUserTransaction),
     }
     this.#context = context
     this.protocol = new ShardedProtocol(options, {
-      leases: leaseStatements(session, context, write),
-      claims: claimStatements(database, write),
+      leases: leaseStatements(session, context, inTransaction),
+      claims: claimStatements(database, inTransaction),
       listening: listenStatements(database, context, () => this.heartbeatMs),
       readClock: async () => ((await session.row(sql.clockNowUs))![0] as number) / 1000,
       watchLog: (onGrown) => watchLog(database, onGrown),
       sender: randomUUID(),
       onCalendarsChanged: () => this.rereadCalendars(),
     })
-    this.#sets = new Sets(database, shards, this.protocol.nextWakes, write)
+    this.#sets = new Sets(database, shards, this.protocol.nextWakes, inTransaction)
     this.#edits = new GroupCommit(database.timers, (jobs, isAlone) =>
-      writeWaiting(write, isAlone, (batch) => editAll(batch, jobs)),
+      writeWaiting(inTransaction, isAlone, (batch) => editAll(batch, jobs)),
     )
     this.#userTransactions = new UserTransactions(database)
     this.#growth = new Growth(database)
@@ -199,7 +199,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
-    return this.guard(() => readShards(this.database, this.protocol.moment, counts, pools))
+    return this.guard(() => readShards(this.database, this.protocol.clockOverride, counts, pools))
   }
 
   async close(): Promise<void> {
@@ -277,8 +277,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
-  readonly #noteWrites = ({ wakes, rows }: WriteBatch): void => {
-    this.protocol.noteWakes(wakes)
-    this.#growth.note(rows)
+  readonly #noteWrites = ({ earliestWakes, insertedRows }: WriteBatch): void => {
+    this.protocol.noteWakes(earliestWakes)
+    this.#growth.note(insertedRows)
   }
 }

@@ -128,7 +128,7 @@ export class Claims {
   /** `isNotified` says that this process is notified of what others write, so that its cache can be trusted. */
   async claim(all: readonly Lease[], request: ClaimRequest, isNotified: boolean): Promise<Claimed> {
     const leases = all.filter(({ shard }) => !this.#isBusy(shard))
-    if (request.avoid !== undefined) return this.#claimFairly(leases, request)
+    if (request.skipTenants !== undefined) return this.#claimFairly(leases, request)
     const claimed = await this.#nextWakes.scan((scan) => this.#claimDue(scan, leases, request, isNotified))
     if (leases.length === all.length) return claimed
     return { ...claimed, nextWakeAt: earlier(claimed.nextWakeAt, request.context.now + BUSY_MS) }
@@ -168,7 +168,7 @@ export class Claims {
     const until = this.#clock.monotonic() + BUSY_MS
     for (const { shard } of result.busy) this.#busyUntil.set(shard, until)
     for (const [shard, position] of passed(result, request.inFlight))
-      this.#nextWakes.raise(scan, shard, position)
+      this.#nextWakes.raiseLowerBound(scan, shard, position)
     // The first timers may all have been in flight: that is no reason to scan again and again.
     const left = [...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard))
     const next = new Map([...left, ...scansAfter(due, result, now)])
@@ -185,7 +185,7 @@ export class Claims {
       for (const { shard, next } of found) {
         // Just before the first timer; up to now if there is none.
         const none = { wakeAt: Math.max(now, this.#nextWakes.lowerBound(shard).wakeAt), id: 0 }
-        this.#nextWakes.raise(
+        this.#nextWakes.raiseLowerBound(
           scan,
           shard,
           next === null ? none : { wakeAt: next.wakeAt, id: stepped(next.id, -1) },

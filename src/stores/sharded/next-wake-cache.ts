@@ -86,7 +86,7 @@ export class NextWakeCache {
    * works while timers are written, because a process that fires many needs the bound most. A scan that began
    * elsewhere can only lower the bound.
    */
-  raise(scan: Scan, shard: number, position: Position, beganAtBound = true): void {
+  raiseLowerBound(scan: Scan, shard: number, position: Position, beganAtBound = true): void {
     if (!this.#scans.has(scan)) return
     const seen = scan.upTo(shard, position)
     const isBelow = isBefore(seen, this.lowerBound(shard))
@@ -95,8 +95,8 @@ export class NextWakeCache {
     if (isBelow || beganAtBound) this.#bounds.set(shard, seen)
   }
 
-  /** A timer was written: in one shard, or in an unknown one. */
-  lower(shard: number | null, wakeAt: number): void {
+  /** Notes a timer that was written, in one shard or in an unknown one: lowers the bounds that are after its wake. */
+  noteWake(shard: number | null, wakeAt: number): void {
     for (const scan of this.#scans) scan.note(shard, wakeAt)
     for (const [known, bound] of this.#bounds) {
       if ((shard === null || shard === known) && wakeAt <= bound.wakeAt)
@@ -104,6 +104,11 @@ export class NextWakeCache {
     }
     if (shard === null) this.#known = null
     else if (this.#known?.shards.has(shard)) lowerTo(this.#known.firsts, shard, wakeAt)
+  }
+
+  /** Forgets what is known of a shard: another process may have written timers there. */
+  forget(shard: number): void {
+    this.noteWake(shard, 0)
   }
 
   /** Clears everything, also for scans in progress: the next one starts from the beginning. */

@@ -115,13 +115,13 @@ export class ShardedProtocol {
       sendHeartbeat: (request) => this.#listener.heartbeat(request),
       nextWakes: this.nextWakes,
       onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
-      heartbeatIn: (inMs) => this.#notifier.notifyShardsIn(inMs),
+      requestHeartbeat: (inMs) => this.#notifier.notifyShardsIn(inMs),
     })
     this.claims = new Claims(ports.claims, host, this.nextWakes)
   }
 
   /** The time to bind where the database's clock is not the authority; else null. */
-  get moment(): number | null {
+  get clockOverride(): number | null {
     return this.#databaseClock === null ? this.#host.now() : null
   }
 
@@ -131,7 +131,7 @@ export class ShardedProtocol {
   }
 
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const claiming = leases.filter((lease) => !this.leases.isRetiring(lease))
+    const claiming = leases.filter((lease) => !this.leases.isDraining(lease))
     const claimed = await this.claims.claim(claiming, request, this.#listener.isListening)
     // The clock's error grows by half a millisecond per second: while alarms fire, it is measured more often.
     if (claimed.timers.length > 0) this.#databaseClock?.refresh()
@@ -156,7 +156,7 @@ export class ShardedProtocol {
   noticeFor(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): string | null {
     const soon = this.clock.now() + this.heartbeatMs + NOTICE_MARGIN_MS
     const notified = [...wakes].filter(
-      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.leases.owns(shard)),
+      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.leases.holds(shard)),
     )
     if (notified.length === 0) return null
     const earliest = Math.min(...notified.map(([, wakeAt]) => wakeAt))
@@ -165,7 +165,7 @@ export class ShardedProtocol {
 
   /** Notes what this process has written, or may have. */
   noteWakes(wakes: ReadonlyMap<number, number>): void {
-    for (const [shard, wakeAt] of wakes) this.nextWakes.lower(shard, wakeAt)
+    for (const [shard, wakeAt] of wakes) this.nextWakes.noteWake(shard, wakeAt)
   }
 
   /** Ends all waits; waits for `settled` before it closes the listening connection. */
@@ -201,7 +201,7 @@ export class ShardedProtocol {
     if (notice === 'shards') this.#notifier.notify('shards')
     else if (notice === 'calendars') this.#ports.onCalendarsChanged()
     else if (notice !== null && notice.sender !== this.#ports.sender) {
-      this.nextWakes.lower(null, notice.wakeAt)
+      this.nextWakes.noteWake(null, notice.wakeAt)
       this.#notifier.notify('timers')
     }
   }
@@ -211,7 +211,7 @@ export class ShardedProtocol {
    * overloaded server, where slow connections are dropped, a full scan would follow each one.
    */
   #catchUp(): void {
-    this.nextWakes.lower(null, this.clock.now() - RECENT_MS)
+    this.nextWakes.noteWake(null, this.clock.now() - RECENT_MS)
     this.#notifier.notify('timers')
     this.#notifier.notify('shards')
     this.#ports.onCalendarsChanged()

@@ -5,19 +5,19 @@ const SHARDS = 64
 
 describe('a process aims at its share', () => {
   it.each([
-    ['alone it acquires all', { mine: 0, free: 64, live: 1, rank: 0 }, { acquire: 64, giveUp: 0 }],
-    ['with its share it does nothing', { mine: 32, free: 0, live: 2, rank: 1 }, { acquire: 0, giveUp: 0 }],
-    ['also where others have none yet', { mine: 22, free: 5, live: 3, rank: 0 }, { acquire: 0, giveUp: 0 }],
-    ['over its share it gives up', { mine: 64, free: 0, live: 2, rank: 0 }, { acquire: 0, giveUp: 32 }],
-    ['and acquires nothing', { mine: 30, free: 5, live: 3, rank: 0 }, { acquire: 0, giveUp: 8 }],
+    ['alone it acquires all', { mine: 0, free: 64, live: 1, rank: 0 }, { acquire: 64, release: 0 }],
+    ['with its share it does nothing', { mine: 32, free: 0, live: 2, rank: 1 }, { acquire: 0, release: 0 }],
+    ['also where others have none yet', { mine: 22, free: 5, live: 3, rank: 0 }, { acquire: 0, release: 0 }],
+    ['over its share it releases', { mine: 64, free: 0, live: 2, rank: 0 }, { acquire: 0, release: 32 }],
+    ['and acquires nothing', { mine: 30, free: 5, live: 3, rank: 0 }, { acquire: 0, release: 8 }],
     [
       'under it, it acquires what is free',
       { mine: 10, free: 5, live: 2, rank: 0 },
-      { acquire: 5, giveUp: 0 },
+      { acquire: 5, release: 0 },
     ],
-    ['never more than its share', { mine: 30, free: 34, live: 2, rank: 1 }, { acquire: 2, giveUp: 0 }],
-    ['the first have one more', { mine: 0, free: 64, live: 3, rank: 0 }, { acquire: 22, giveUp: 0 }],
-    ['than those after them', { mine: 0, free: 64, live: 3, rank: 1 }, { acquire: 21, giveUp: 0 }],
+    ['never more than its share', { mine: 30, free: 34, live: 2, rank: 1 }, { acquire: 2, release: 0 }],
+    ['the first have one more', { mine: 0, free: 64, live: 3, rank: 0 }, { acquire: 22, release: 0 }],
+    ['than those after them', { mine: 0, free: 64, live: 3, rank: 1 }, { acquire: 21, release: 0 }],
   ] satisfies [string, Omit<PoolState, 'shards'>, ReturnType<typeof rebalance>][])(
     '%s',
     (_, state, expected) => {
@@ -29,7 +29,7 @@ describe('a process aims at its share', () => {
     const rebalances = Array.from({ length: 9 }, (_, rank) => {
       return rebalance({ shards: 1, mine: rank === 0 ? 1 : 0, free: 0, live: 9, rank })
     })
-    expect(new Set(rebalances.map(({ acquire, giveUp }) => acquire + giveUp))).toEqual(new Set([0]))
+    expect(new Set(rebalances.map(({ acquire, release }) => acquire + release))).toEqual(new Set([0]))
   })
 
   it.each([1, 2, 3, 7, 9, 10, 63, 64, 65, 100])(
@@ -48,8 +48,8 @@ describe('a process aims at its share', () => {
     for (let round = 0; round < 5; round++) {
       for (let rank = 0; rank < live; rank++) {
         const free = SHARDS - owned.reduce((a, b) => a + b, 0)
-        const { acquire, giveUp } = rebalance({ shards: SHARDS, mine: owned[rank]!, free, live, rank })
-        owned[rank]! += acquire - giveUp
+        const { acquire, release } = rebalance({ shards: SHARDS, mine: owned[rank]!, free, live, rank })
+        owned[rank]! += acquire - release
       }
     }
     expect(owned.reduce((a, b) => a + b, 0)).toBe(SHARDS)

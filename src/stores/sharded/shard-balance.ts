@@ -14,10 +14,10 @@ export interface PoolState {
   readonly rank: number
 }
 
-/** The number of shards to acquire or give up. */
+/** The number of shards to acquire or release. */
 export interface Rebalance {
   readonly acquire: number
-  readonly giveUp: number
+  readonly release: number
 }
 
 /**
@@ -26,7 +26,7 @@ export interface Rebalance {
  */
 export function rebalance({ shards, mine, free, live, rank }: PoolState): Rebalance {
   const share = Math.floor(shards / live) + (rank < shards % live ? 1 : 0)
-  return { acquire: Math.min(free, Math.max(0, share - mine)), giveUp: Math.max(0, mine - share) }
+  return { acquire: Math.min(free, Math.max(0, share - mine)), release: Math.max(0, mine - share) }
 }
 
 /** The rebalance of one pool, with this process's leases there. */
@@ -57,23 +57,23 @@ export function rebalancePool(
   return { pool, mine, ...rebalance({ ...counts, live: 1 + serving.length, rank }) }
 }
 
-/** How long a busy shard is not claimed from, so that it becomes idle, and how long it is left alone after that. */
-const RETIRE_MS = 500
-const AGAIN_MS = 5_000
+/** How long a busy shard drains, and how long it is left alone after that if it did not become idle. */
+const DRAIN_MS = 500
+const BACKOFF_MS = 5_000
 /** Each failure makes the next one wait longer: handlers that hang would stop their shards for nothing. */
-const VAIN_FACTOR = 4
-const AGAIN_MS_MAX = 120_000
+const BACKOFF_FACTOR = 4
+const BACKOFF_MS_MAX = 120_000
 
 /**
  * Shards over a process's share that have deliveries in flight. Nothing more is claimed from them for a while: with
- * nothing in flight they can be given up, and a shard under constant load would never become idle by itself.
+ * nothing in flight they can be released, and a shard under constant load would never become idle by itself.
  */
-export class Retirement {
+export class DrainingShards {
   #shards: ReadonlySet<number> = new Set()
   #since = Number.NEGATIVE_INFINITY
-  #againMs = AGAIN_MS
+  #backoffMs = BACKOFF_MS
 
-  get isOn(): boolean {
+  get isActive(): boolean {
     return this.#shards.size > 0
   }
 
@@ -82,26 +82,26 @@ export class Retirement {
   }
 
   /** No shard is over the share any more. */
-  end(): void {
+  stop(): void {
     this.#shards = new Set()
-    this.gaveUp()
+    this.resetBackoff()
   }
 
-  /** Some were given up: the next time need not wait longer. */
-  gaveUp(): void {
-    this.#againMs = AGAIN_MS
+  /** Some were released: the next draining need not wait longer. */
+  resetBackoff(): void {
+    this.#backoffMs = BACKOFF_MS
   }
 
-  /** These shards are busy and over the share now (monotonic clock): they retire for a while, or are left alone. */
+  /** These shards are busy and over the share now (monotonic clock): they drain for a while, or are left alone. */
   update(busy: ReadonlySet<number>, at: number): void {
     const sinceMs = at - this.#since
     if (busy.size === 0) this.#shards = busy
-    else if (!this.isOn && sinceMs >= this.#againMs) {
+    else if (!this.isActive && sinceMs >= this.#backoffMs) {
       this.#shards = busy
       this.#since = at
-    } else if (this.isOn && sinceMs >= RETIRE_MS) {
+    } else if (this.isActive && sinceMs >= DRAIN_MS) {
       this.#shards = new Set()
-      this.#againMs = Math.min(this.#againMs * VAIN_FACTOR, AGAIN_MS_MAX)
+      this.#backoffMs = Math.min(this.#backoffMs * BACKOFF_FACTOR, BACKOFF_MS_MAX)
     }
   }
 }

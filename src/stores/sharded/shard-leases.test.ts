@@ -33,14 +33,14 @@ class Scene {
     leaseMs: 5_000,
     nextWakes: new NextWakeCache(),
     onHeartbeat: () => {},
-    heartbeatIn: (inMs) => void this.early.push(inMs),
+    requestHeartbeat: (inMs) => void this.early.push(inMs),
     sendHeartbeat: async (request) => {
       this.requests.push(request)
       this.monotonic += this.tookMs
       return this.#result()
     },
     statements: {
-      servePools: async () => {},
+      ensureShards: async () => {},
       shardsOf: async (process) => this.later.filter(({ holder }) => holder === process),
       leaseTransaction: (work) => work(this.#transaction()),
     },
@@ -65,7 +65,7 @@ class Scene {
       },
       recoverInFlight: async () => {},
       removeDead: async () => {},
-      giveUpIdle: async () => new Set(),
+      releaseIdle: async () => new Set(),
       release: async (_processes, leases) => void this.released.push(...leases.map(({ shard }) => shard)),
       leave: async (process) => void this.left.push(process),
       notifyFreeShards: () => {},
@@ -78,7 +78,7 @@ function shard(number: number, holder: string | null): SeenShard {
 }
 
 describe('the leases of a process', () => {
-  it('end when the process leaves, also if it owns no shard: the others would keep its share free', async () => {
+  it('end when the process leaves, even if it holds no shard: the others would keep its share free', async () => {
     const scene = new Scene()
     scene.seen = [shard(1, 'two')]
     scene.later = scene.seen
@@ -92,9 +92,9 @@ describe('the leases of a process', () => {
     const scene = new Scene()
     const leases = await scene.heartbeat()
     await scene.leases.release([])
-    expect([scene.released, scene.left, scene.leases.owns(1)]).toEqual([[], [], true])
+    expect([scene.released, scene.left, scene.leases.holds(1)]).toEqual([[], [], true])
     await scene.leases.release(leases)
-    expect([scene.released, scene.left, scene.leases.owns(1)]).toEqual([[1], [], false])
+    expect([scene.released, scene.left, scene.leases.holds(1)]).toEqual([[1], [], false])
   })
 
   it('are read again where a heartbeat waited for a takeover: it saw what was before (fenced)', async () => {

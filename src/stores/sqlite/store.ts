@@ -26,9 +26,9 @@ import {
 } from '../index.ts'
 import {
   claim,
-  claimableAt,
+  holdsShard,
   isCertainlyDue,
-  ownsShard,
+  nextClaimableWakeAt,
   pausedTargets,
   requeueWaiting,
   settleAll,
@@ -140,7 +140,7 @@ export class SqliteStore extends SqliteReads implements Store {
     const { context } = request
     if (!this.read((session) => isCertainlyDue(session, leases, request))) {
       // A claim that finds nothing writes nothing and needs no lock.
-      const next = this.read((session) => claimableAt(session, leases, request))
+      const next = this.read((session) => nextClaimableWakeAt(session, leases, request))
       if (next === null || next > context.now) return { timers: [], nextWakeAt: next, lost: [], more: false }
     }
     return this.#write((write) => claim(write, leases, request), context)
@@ -155,7 +155,7 @@ export class SqliteStore extends SqliteReads implements Store {
       const session = this.#transactionSession()
       await beginImmediate(session.db, this.path, this.#busyMs, this.#system)
       try {
-        if (!ownsShard(session, lease)) return { lost: [lease], stale: 0 }
+        if (!holdsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
         const write = new RowWrites(session, context(), this.#shardOf)
         const settled = settleAll(write, [settlement], [])

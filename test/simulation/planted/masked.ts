@@ -124,8 +124,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-balance.ts',
-        from: 'giveUp: Math.max(0, mine - share)',
-        to: 'giveUp: 0',
+        from: 'release: Math.max(0, mine - share)',
+        to: 'release: 0',
       },
     ],
     why: 'one process does the work of another, which is only slower',
@@ -145,7 +145,7 @@ export const MASKED: readonly Masked[] = [
   },
   {
     bug: 'what another process wrote to a shard is not looked up',
-    edits: [{ file: 'src/stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
+    edits: [{ file: 'src/stores/sharded/shard-leases.ts', from: 'nextWakes.forget(shard)', to: '' }],
     why: 'the heartbeat that reacquires the shard returns its first wake, too',
     by: 'interleavings: cached bounds of a shard are trusted when it is reacquired',
   },
@@ -166,7 +166,7 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/apply.ts',
-        from: 'for (const { id, ok, text } of change.reports ?? NONE) writes.report(id, JSON.stringify({ ok, text }))',
+        from: 'for (const { id, ok, text } of change.reports ?? NONE)\n    writes.storeEarlyReport(id, JSON.stringify({ ok, text }))',
         to: '',
       },
     ],
@@ -262,8 +262,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (this.#boundedLeft >= 0) return',
-        to: 'if (this.#boundedLeft < BOUNDED_HEARTBEATS) return',
+        from: 'if (this.#recentOnlyLeft >= 0) return',
+        to: 'if (this.#recentOnlyLeft < RECENT_ONLY_HEARTBEATS) return',
       },
     ],
     why: 'it needs a timer overdue by a minute of which no process was notified',
@@ -274,7 +274,7 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (missed > 0) heartbeatIn(LOCKED_AGAIN_MS)',
+        from: 'if (missed > 0) requestHeartbeat(LOCKED_AGAIN_MS)',
         to: '',
       },
     ],

@@ -72,7 +72,7 @@ export class SimulatedClaimStatements implements ClaimStatements {
       const { limit, inFlight, context } = request
       const rows = leases
         .flatMap(({ shard }) => tables.due.in(shard).map(({ key }) => tables.timers.get(key)!))
-        .filter((row) => !inFlight.has(row.timer.id, row.timer.version) && !isAvoided(row, request))
+        .filter((row) => !inFlight.has(row.timer.id, row.timer.version) && !isSkipped(row, request))
         .sort(byWake)
       const due = rows.filter(({ timer }) => timer.wakeAt! <= context.now)
       const more = due.length > limit
@@ -151,11 +151,11 @@ function nextAfter({ tables }: SimulatedDatabase, leases: readonly Lease[], now:
   )
 }
 
-function isAvoided(
+function isSkipped(
   row: TimerRow,
-  { avoid, avoidOwners }: Partial<Pick<ClaimRequest, 'avoid' | 'avoidOwners'>>,
+  { skipTenants, skipOwners }: Partial<Pick<ClaimRequest, 'skipTenants' | 'skipOwners'>>,
 ): boolean {
-  return avoid?.has(row.tenant) === true || avoidOwners?.has(ownerKey(row)) === true
+  return skipTenants?.has(row.tenant) === true || skipOwners?.has(ownerKey(row)) === true
 }
 
 interface Ready {
@@ -175,10 +175,10 @@ interface Gathered {
 function gather(batch: WriteBatch, found: readonly TimerRow[], request: ClaimRequest): Gathered {
   const { database } = batch
   const ready: Ready[] = []
-  let [looked, passedLocked, hasPassed] = [0, false, false]
+  let [looked, passedLocked, hasLeftDue] = [0, false, false]
   for (const each of found) {
     const { timer, alarm } = each
-    if (request.inFlight.has(timer.id, timer.version) || isAvoided(each, request)) continue
+    if (request.inFlight.has(timer.id, timer.version) || isSkipped(each, request)) continue
     const row = database.tables.timers.get(timer.id)
     // Another timer of the same alarm may have changed this one.
     if (row?.timer.version !== timer.version) continue
@@ -186,14 +186,14 @@ function gather(batch: WriteBatch, found: readonly TimerRow[], request: ClaimReq
       passedLocked = true
       continue
     }
-    if (ready.length >= request.limit || (looked > 0 && request.isLong()))
+    if (ready.length >= request.limit || (looked > 0 && request.isOverTime()))
       return { ready, more: true, passedLocked }
     looked += 1
     const fired = decide(batch, row, request)
-    if (fired === 'passed') hasPassed = true
+    if (fired === 'left_due') hasLeftDue = true
     else if (fired !== null) ready.push(fired)
   }
-  return { ready, more: hasPassed, passedLocked }
+  return { ready, more: hasLeftDue, passedLocked }
 }
 
 /** Due timers of these shards from their bounds on, the most overdue first, including those in flight. */
@@ -249,17 +249,17 @@ function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: LowerBo
 }
 
 /** Decides about one timer and writes what needs no delivery. Returns the delivery, or that it was passed. */
-function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready | 'passed' | null {
+function decide(batch: WriteBatch, row: TimerRow, request: ClaimRequest): Ready | 'left_due' | null {
   const { database, writes, context } = batch
   const alarm = alarmAt(database, row.alarm)!
   const timers = timersOf(database, row.alarm)
   const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
   let decision: Decision = request.triage(found)
-  if (decision.kind === 'lookup') decision = request.triage({ ...found, others: timers })
-  if (decision.kind === 'lookup') throw new Error('no decision could be made about it')
+  if (decision.kind === 'needs_timers') decision = request.triage({ ...found, others: timers })
+  if (decision.kind === 'needs_timers') throw new Error('no decision could be made about it')
   if (decision.change !== undefined) apply(writes, alarm, timers, decision.change, context)
-  if (decision.kind === 'pass') return 'passed'
+  if (decision.kind === 'leave_due') return 'left_due'
   return decision.kind === 'fire' ? { alarm, timer: decision.timer } : null
 }
 

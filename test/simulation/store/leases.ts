@@ -33,7 +33,7 @@ export class SimulatedLeaseStatements implements LeaseStatements {
     this.#commit = commit
   }
 
-  async servePools(pools: readonly string[]): Promise<void> {
+  async ensureShards(pools: readonly string[]): Promise<void> {
     for (const pool of pools) this.#connection.database.shardsOf(pool)
   }
 
@@ -80,12 +80,12 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   markDead(
     process: string,
     silent: readonly OtherProcess[],
-    ignoresLeases: boolean,
+    hasClockJumped: boolean,
   ): Promise<readonly string[]> {
     return this.#send('acquire.mark_dead', (database) => {
       const { processes } = database.tables
       const isDead = (row: OtherProcess) =>
-        (!ignoresLeases && row.leaseUntil <= database.now()) ||
+        (!hasClockJumped && row.leaseUntil <= database.now()) ||
         silent.some((each) => each.process === row.process && each.heartbeats === row.heartbeats)
       const isLocked = (row: OtherProcess) =>
         database.isLocked('processes', row.process) || database.isLocked('process_keys', row.process)
@@ -132,7 +132,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
     })
   }
 
-  giveUpIdle(_process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
+  releaseIdle(_process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
     return this.#send('give_up', (database) => {
       const isIdle = ({ shard }: Lease) =>
         database.tables.batchesOfShard.in(shard).length === 0 && !isLocked(database, shard)

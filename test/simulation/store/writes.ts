@@ -63,7 +63,7 @@ export class Writes implements ChangeWrites {
     this.#amendTimer(id, { edited: true })
   }
 
-  report(id: Serial, text: string): void {
+  storeEarlyReport(id: Serial, text: string): void {
     this.#amendTimer(id, { report: JSON.parse(text) })
   }
 

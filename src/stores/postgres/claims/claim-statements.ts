@@ -1,6 +1,6 @@
 import type { ClaimStatements } from '../../sharded/index.ts'
 import { type Database, isBroken, isLockTimeout, isStoreError, properties } from '../connection/index.ts'
-import type { Write } from '../rows/index.ts'
+import type { RunInTransaction } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { claimDue } from './claim.ts'
 import { scannedTimer } from './due.ts'
@@ -10,7 +10,7 @@ import { FairScans } from './fair-scan.ts'
 const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
 
 /** The statements of claiming, in SQL. */
-export function claimStatements(database: Database, write: Write): ClaimStatements {
+export function claimStatements(database: Database, inTransaction: RunInTransaction): ClaimStatements {
   const { session } = database
   const fairScans = new FairScans()
   return {
@@ -32,7 +32,7 @@ export function claimStatements(database: Database, write: Write): ClaimStatemen
     },
     fairScan: (leases, request) => fairScans.scan(session, leases, request),
     async claimDue(work) {
-      const { timers, ...result } = await write((batch) => {
+      const { timers, ...result } = await inTransaction((batch) => {
         if (!work.passesOver) batch.session.send(LOCK_WAIT)
         return claimDue(batch, work)
       })

@@ -46,7 +46,7 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
   if (work.knownBatches !== null) session.send(sql.removeUnknownBatches, [...own.shards], work.knownBatches)
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, passedLocked } = await withoutLocked(session, rows, work.request)
-  const { ready, cutShort, hasPassed } = await decideAll(batch, free, work)
+  const { ready, isCutShort, hasLeftDue } = await decideAll(batch, free, work)
   // Priority orders what is due together; the due index leads with time.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const timers = recordInFlight(session, work, ready)
@@ -56,11 +56,11 @@ export async function claimDue(batch: WriteBatch, work: ClaimWork): Promise<Pend
     timers,
     lost: own.lost,
     busy: own.busy,
-    // Timers that were passed over are still due.
-    more: due.more || cutShort || hasPassed,
+    // Timers that the triage left are still due.
+    more: due.more || isCutShort || hasLeftDue,
     passedLocked,
     next,
-    written: batch.wakes,
+    written: batch.earliestWakes,
     scanned: scannedTimers(due),
   }
 }
@@ -106,19 +106,19 @@ interface Ready {
 
 interface Triaged {
   readonly ready: Ready[]
-  readonly cutShort: boolean
+  readonly isCutShort: boolean
   /** Whether a due timer was left as it is. */
-  readonly hasPassed: boolean
+  readonly hasLeftDue: boolean
 }
 
-const NOTHING: Triaged = { ready: [], cutShort: false, hasPassed: false }
+const NOTHING: Triaged = { ready: [], isCutShort: false, hasLeftDue: false }
 
 /** Decides each row. A row that cannot be decided is quarantined, and the rest go on. */
 async function decideAll(batch: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const ready: Ready[] = []
   let left = rows
   let looked = 0
-  let hasPassed = false
+  let hasLeftDue = false
   while (left.length > 0) {
     // An alarm's second timer is decided after the change of its first is written.
     const met = new Set<Serial>()
@@ -135,8 +135,8 @@ async function decideAll(batch: WriteBatch, rows: readonly Values[], work: Claim
       : await decide()
     ready.push(...round.ready)
     looked += now.length
-    hasPassed ||= round.hasPassed
-    if (round.cutShort) return { ready, cutShort: true, hasPassed }
+    hasLeftDue ||= round.hasLeftDue
+    if (round.isCutShort) return { ready, isCutShort: true, hasLeftDue }
     if (later.length === 0) break
     await batch.flush()
     const ids = later.map((row) => row[ID] as Serial)
@@ -144,7 +144,7 @@ async function decideAll(batch: WriteBatch, rows: readonly Values[], work: Claim
     // A timer that has changed since is found by the next scan.
     left = later.filter((row) => again.get(row[ID])?.[VERSION] === row[VERSION])
   }
-  return { ready, cutShort: false, hasPassed }
+  return { ready, isCutShort: false, hasLeftDue }
 }
 
 async function decideRound(
@@ -157,23 +157,23 @@ async function decideRound(
   const { request } = work
   const seqs = rows.map(alarmSeqOf)
   const alarms = await readAlarms(session, await session.rows(sql.alarmsToFire, seqs))
-  const outcome: Round = { ready: [], needOthers: [], damaged: [], hasPassed: false }
+  const outcome: Round = { ready: [], needOthers: [], damaged: [], hasLeftDue: false }
   let looked = 0
   for (const row of rows) {
-    if (lookedBefore + looked > 0 && request.isLong()) break
+    if (lookedBefore + looked > 0 && request.isOverTime()) break
     looked += 1
     decideOne(batch, row, alarms.get(alarmSeqOf(row)), request, outcome)
   }
   await decideWithOthers(batch, outcome, request)
   await quarantine(batch, outcome.damaged, request.context)
-  return { ready: outcome.ready, cutShort: looked < rows.length, hasPassed: outcome.hasPassed }
+  return { ready: outcome.ready, isCutShort: looked < rows.length, hasLeftDue: outcome.hasLeftDue }
 }
 
 interface Round {
   readonly ready: Ready[]
   readonly needOthers: { readonly row: Values; readonly found: DueTimer; readonly alarm: StoredAlarm }[]
   readonly damaged: Damaged[]
-  hasPassed: boolean
+  hasLeftDue: boolean
 }
 
 /** An alarm to fire, or why it cannot be read; with the number of its open occurrences. */
@@ -211,7 +211,7 @@ function decideOne(
     const timer = timerOf(row)
     const found: DueTimer = { alarm, timer, others: null, openCount }
     const decision = request.triage(found)
-    if (decision.kind === 'lookup' || isQueued(decision)) round.needOthers.push({ row, found, alarm })
+    if (decision.kind === 'needs_timers' || isQueued(decision)) round.needOthers.push({ row, found, alarm })
     else execute(batch, alarm, [timer], decision, request, round)
   } catch (thrown) {
     round.damaged.push({ row, reason: errorText(thrown) })
@@ -244,7 +244,7 @@ async function decideWithOthers(batch: WriteBatch, round: Round, request: ClaimR
       if (!others.some(({ id, version }) => id === row[ID] && version === row[VERSION])) continue
       const open = others.filter(({ kind, generation }) => kind !== 'due' && generation === alarm.generation)
       const decision = request.triage({ ...before, others, openCount: open.length })
-      if (decision.kind === 'lookup') throw new CorruptRow('no decision could be made about it')
+      if (decision.kind === 'needs_timers') throw new CorruptRow('no decision could be made about it')
       execute(batch, alarm, others, decision, request, round)
     } catch (thrown) {
       round.damaged.push({ row, reason: errorText(thrown) })
@@ -256,13 +256,13 @@ function execute(
   batch: WriteBatch,
   alarm: StoredAlarm,
   timers: readonly Timer[],
-  decision: Exclude<Decision, { kind: 'lookup' }>,
+  decision: Exclude<Decision, { kind: 'needs_timers' }>,
   request: ClaimRequest,
   round: Round,
 ): void {
   if (decision.change !== undefined) apply(batch, alarm, timers, decision.change, request.context)
   if (decision.kind === 'fire') round.ready.push({ alarm, timer: decision.timer })
-  if (decision.kind === 'pass') round.hasPassed = true
+  if (decision.kind === 'leave_due') round.hasLeftDue = true
 }
 
 /** Records the batch as in flight, one row per shard. The answer comes with the commit. */

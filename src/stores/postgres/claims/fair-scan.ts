@@ -110,11 +110,11 @@ export class FairScans {
 
   /** The first free rows of some owners. If rows in flight come first, it reads more. */
   async #page(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<Found[]> {
-    const { inFlight, limit, context, avoid } = request
+    const { inFlight, limit, context, skipTenants } = request
     const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
     const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
     const ask = async (most: number) => {
-      const values = [[...avoid!], after.tenant, after.owner, shards, context.now, most] as const
+      const values = [[...skipTenants!], after.tenant, after.owner, shards, context.now, most] as const
       return (await session.rows(FAIR_QUERIES.pending, ...values)) as PendingValues[]
     }
     const free = (rows: readonly PendingValues[]) =>
@@ -139,9 +139,9 @@ async function nearest(session: Session, leases: readonly Lease[], request: Clai
     .sort((a, b) => a.wakeAt - b.wakeAt)
 }
 
-function isFree(found: Found, { inFlight, avoid, avoidOwners }: ClaimRequest): boolean {
-  if (inFlight.has(found.id, found.version) || avoid!.has(found.tenant)) return false
-  return avoidOwners?.has(ownerKey(found)) !== true
+function isFree(found: Found, { inFlight, skipTenants, skipOwners }: ClaimRequest): boolean {
+  if (inFlight.has(found.id, found.version) || skipTenants!.has(found.tenant)) return false
+  return skipOwners?.has(ownerKey(found)) !== true
 }
 
 function onlyOnce(found: readonly Found[]): Found[] {

@@ -161,7 +161,7 @@ async function writeClaimed(batch: WriteBatch, decided: readonly Decided[]): Pro
     const move = change?.update?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
       const { wakeAt = timer.wakeAt } = move
-      batch.wake(timer.shard, wakeAt)
+      batch.recordWake(timer.shard, wakeAt)
       moved.push([timer.id, timer.version, ...timerValues(timer, move)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }

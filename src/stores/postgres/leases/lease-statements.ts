@@ -1,18 +1,22 @@
 import { type LeaseStatements, type LeaseTransaction, SHARDS_NOTICE } from '../../sharded/index.ts'
 import { handlerName, recoverInFlight } from '../claims/index.ts'
 import { properties, type Session } from '../connection/index.ts'
-import type { StoreContext, Write, WriteBatch } from '../rows/index.ts'
+import type { RunInTransaction, StoreContext, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** The statements of the lease protocol, in SQL. */
-export function leaseStatements(session: Session, { shards }: StoreContext, write: Write): LeaseStatements {
+export function leaseStatements(
+  session: Session,
+  { shards }: StoreContext,
+  inTransaction: RunInTransaction,
+): LeaseStatements {
   return {
-    servePools: (pools) => shards.serve(pools),
+    ensureShards: (pools) => shards.ensureServed(pools),
     async shardsOf(process) {
       const rows = (await session.rows(sql.shardsOfProcess, process)) as [number, number, string][]
       return rows.map(([shard, epoch, pool]) => ({ shard, epoch, pool }))
     },
-    leaseTransaction: (work) => write((batch) => work(leaseTransaction(batch))),
+    leaseTransaction: (work) => inTransaction((batch) => work(leaseTransaction(batch))),
   }
 }
 
@@ -22,10 +26,10 @@ function leaseTransaction(batch: WriteBatch): LeaseTransaction {
     async lockProcess(process) {
       return (await session.row(sql.lockProcess, process)) !== undefined
     },
-    async markDead(process, silent, ignoresLeases) {
-      const moment = ignoresLeases ? 0 : batch.moment()
+    async markDead(process, silent, hasClockJumped) {
+      const clockOverride = hasClockJumped ? 0 : batch.clockOverride()
       const others = properties(silent, 'process', 'heartbeats')
-      const rows = await session.rows(sql.markDeadProcesses, process, moment, ...others)
+      const rows = await session.rows(sql.markDeadProcesses, process, clockOverride, ...others)
       return rows.map(([name]) => name as string)
     },
     async acquire(process, pool, dead, count) {
@@ -41,10 +45,10 @@ function leaseTransaction(batch: WriteBatch): LeaseTransaction {
       session.send(sql.deleteProcesses, dead)
     },
     // Two statements: what is in flight must be read after the shards are locked.
-    async giveUpIdle(process, leases, count) {
+    async releaseIdle(process, leases, count) {
       const idle = await session.rows(sql.lockFreeOwnShards, ...properties(leases, 'shard', 'epoch'), process)
       const shards = idle.map(([shard]) => shard as number)
-      const released = await session.rows(sql.giveUpShards, shards, count)
+      const released = await session.rows(sql.releaseSomeShards, shards, count)
       return new Set(released.map(([shard]) => shard as number))
     },
     async release(processes, leases) {

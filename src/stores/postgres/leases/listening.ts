@@ -28,7 +28,7 @@ export function listenStatements(
     isBroken,
     canListen: !database.isPooled,
     listenConnection: (callbacks) => listenConnection(database, context, answerMsMax(), callbacks),
-    heartbeat: (request) => heartbeat(database.session, request, context.moment()),
+    heartbeat: (request) => heartbeat(database.session, request, context.clockOverride()),
   }
 }
 
@@ -50,7 +50,7 @@ function listenConnection(
       await client.connect()
       await session.plain(`LISTEN "${context.channel}"`)
     },
-    heartbeat: (request) => heartbeat(session, request, context.moment()),
+    heartbeat: (request) => heartbeat(session, request, context.clockOverride()),
     close: () => endAll(database.timers, goodbye(), () => [client]),
     drop() {
       void goodbye()
@@ -63,10 +63,12 @@ function listenConnection(
 async function heartbeat(
   session: Session,
   { process, pools, leaseMs, wakesFrom }: HeartbeatRequest,
-  moment: number | null,
+  clockOverride: number | null,
 ): Promise<HeartbeatResult> {
   const countsFrom = Math.floor(Math.random() * 2 ** 48)
-  return resultOf(await session.rows(sql.heartbeat, process, pools, leaseMs, moment, countsFrom, wakesFrom))
+  return resultOf(
+    await session.rows(sql.heartbeat, process, pools, leaseMs, clockOverride, countsFrom, wakesFrom),
+  )
 }
 
 type HeartbeatValues = [string, string, number | null, number, string | null, readonly string[] | null]

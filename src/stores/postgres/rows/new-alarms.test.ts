@@ -4,7 +4,7 @@ import { ALARM_COLUMNS } from '../../index.ts'
 import { Dialect, type Querying, Session } from '../connection/index.ts'
 import { migratePostgres } from '../index.ts'
 import { insertAlarms } from '../sql/index.ts'
-import { newAlarmLists } from './write-batch.ts'
+import { insertAlarmsParams } from './write-batch.ts'
 
 const { url, client } = testDatabase()
 
@@ -23,7 +23,7 @@ async function written(rows: readonly { fields: Fields; shard: number; wakeAt: n
   await client.query('TRUNCATE wakeful.alarms, wakeful.timers')
   const session = new Session(client as unknown as Querying, new Dialect('wakeful'))
   const alarms = rows.map(({ fields }) => ({ ...MODEL, ...fields }) as Fields)
-  const lists = newAlarmLists(
+  const lists = insertAlarmsParams(
     alarms.map((alarm) => ALARM_COLUMNS.map((column) => alarm[column] ?? null)),
     rows.map(({ shard, wakeAt }) => [shard, 'due', wakeAt, wakeAt, null, null, null, 1, 1, 0, null, null, 0]),
   )

@@ -46,12 +46,12 @@ export async function inSavepoint<T>(
     done = await work()
     await batch.flush()
     await session.acknowledged()
-    batch.accept()
+    batch.keepTallies()
   } catch (failed) {
     const thrown = session.cause(failed)
     if (isStoreError(thrown)) throw thrown
     await session.rollbackTo('one_by_one')
-    batch.clear()
+    batch.discard()
     const reason = errorText(thrown)
     await quarantine(
       batch,

@@ -34,8 +34,8 @@ export class ShardMap {
     await this.#read(missing)
   }
 
-  /** The same for pools that this process serves: they are created, however many there are. */
-  async serve(pools: readonly string[]): Promise<void> {
+  /** Creates the missing shards of pools that this process serves, however many pools there are. */
+  async ensureServed(pools: readonly string[]): Promise<void> {
     const fresh = await this.#read(pools)
     if (fresh.length === 0) return
     await this.#database.session.run(sql.insertShards, fresh, this.#perPool)
@@ -73,13 +73,13 @@ function hash(text: string): number {
 /** Reads the holder and the pending timers of each shard. A holder whose lease has ended is reported as null. */
 export async function readShards(
   database: Database,
-  moment: number | null,
+  clockOverride: number | null,
   counts: CountOption = true,
   pools?: readonly string[],
 ): Promise<ShardState[]> {
   const isDue = typeof counts === 'object'
   const bounds = isDue ? [counts.dueBy, DUE_COUNTED_MAX] : [INSTANT_MAX, null]
-  const asked = [moment, counts === false ? 0 : 1, ...bounds, pools ?? null]
+  const asked = [clockOverride, counts === false ? 0 : 1, ...bounds, pools ?? null]
   const rows = await database.session.rows(sql.allShards, ...asked)
   return rows.map((row) => {
     const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues

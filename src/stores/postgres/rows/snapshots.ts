@@ -104,12 +104,12 @@ async function putCalendars(session: Session, found: Map<Serial, StoredSnapshot>
 export async function lockSnapshots(
   session: Session,
   seqs: readonly Serial[],
-  moment: () => number | null,
+  clockOverride: () => number | null,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
   const locked = new Set<number>()
   for (let round = 1; ; round++) {
-    const soon = await shardsWaking(session, seqs, moment(), SOON_MS)
+    const soon = await shardsWaking(session, seqs, clockOverride(), SOON_MS)
     const missing = soon.filter((shard) => !locked.has(shard))
     if (round === 1 && missing.length > 0) session.send(sql.lockShards, missing)
     else await lockLate(session, missing)
@@ -119,7 +119,7 @@ export async function lockSnapshots(
     const [rows, snapshots, still] = await Promise.all([
       session.rows(sql.lockTimersOfAlarms, seqs),
       readSnapshots(session, seqs, readInFlight(session, [...locked])),
-      shardsWaking(session, seqs, moment(), NEAR_MS),
+      shardsWaking(session, seqs, clockOverride(), NEAR_MS),
     ])
     await session.acknowledged()
     const ids = new Set(rows.map(([id]) => id as Serial))
@@ -143,10 +143,10 @@ async function lockLate(session: Session, shards: readonly number[]): Promise<vo
 async function shardsWaking(
   session: Session,
   seqs: readonly Serial[],
-  moment: number | null,
+  clockOverride: number | null,
   withinMs: number,
 ): Promise<number[]> {
-  const rows = await session.rows(sql.nearShards, seqs, moment, withinMs)
+  const rows = await session.rows(sql.nearShards, seqs, clockOverride, withinMs)
   return rows.map(([shard]) => shard as number)
 }
 

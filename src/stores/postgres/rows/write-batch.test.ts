@@ -8,7 +8,7 @@ it('notifies of accepted wakes also where later work of the batch was rolled bac
   const noticed: [number, number][] = []
   const context: StoreContext = {
     shards: { ensure: async () => {} } as unknown as ShardMap,
-    moment: () => null,
+    clockOverride: () => null,
     channel: 'c',
     noticeFor: (wakes) => {
       noticed.push(...wakes)
@@ -20,9 +20,9 @@ it('notifies of accepted wakes also where later work of the batch was rolled bac
   const batch = new WriteBatch(session, context)
   batch.moveTimer({ id: 1, shard: 7, wakeAt: 500 } as Timer, { id: 1 })
   await batch.flush()
-  batch.accept()
+  batch.keepTallies()
   batch.removeTimer(2)
-  batch.clear()
+  batch.discard()
   await batch.finish()
   expect(noticed).toEqual([[7, 500]])
   expect(sent).toHaveLength(1)

@@ -30,18 +30,18 @@ export const EVENT_SEPARATOR = '\u0001'
 /** Each tally has several rows, so that concurrent writers rarely wait for each other. */
 const TALLY_SLOTS = 8
 
-/** The statements that are sent before new alarms, and after them, in this order. */
-const BEFORE_NEW: readonly string[] = [
+/** The statements that are sent before `insertAlarms`, and after it, in this order. */
+const BEFORE_INSERT_ALARMS: readonly string[] = [
   sql.removeTimers,
   sql.removeTimersOfAlarms,
   sql.moveTimers,
   sql.markTimersEdited,
-  sql.reportTimers,
+  sql.storeEarlyReports,
   sql.updateAlarms,
   sql.keepIdempotencyKeys,
   sql.retargetTimers,
 ]
-const AFTER_NEW: readonly string[] = [
+const AFTER_INSERT_ALARMS: readonly string[] = [
   sql.insertTimers,
   sql.removeOutcomes,
   sql.putOutcomes,
@@ -68,29 +68,27 @@ interface TimerToInsert<A = StoredAlarm> {
 export interface StoreContext {
   readonly shards: ShardMap
   /** The time to use in place of the database's clock; null to use that clock. */
-  readonly moment: () => number | null
+  readonly clockOverride: () => number | null
   readonly channel: string
   /** The notice to other processes that is sent with the commit of these wakes; null if they need none. */
   readonly noticeFor: (wakes: ReadonlyMap<number, number>, isUserTransaction: boolean) => string | null
 }
 
-/** Runs work in a transaction, and writes what it has collected. */
-export type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
+/** Runs work in a transaction, writes what its batch has collected, and commits. */
+export type RunInTransaction = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
-/**
- * A transaction. It collects what decisions write, and sends it in few statements, however many alarms it concerns.
- */
+/** The writes of one transaction. They are collected and sent in few statements, however many alarms they concern. */
 export class WriteBatch implements ChangeWrites {
   readonly session: Session
-  /** The tallies of what is not accepted yet. */
+  /** The tallies of what was collected since the last `keepTallies`. */
   readonly tallies = new Tallies()
   /** The earliest wake that was written, by shard; also of writes that were rolled back. */
-  readonly wakes = new Map<number, number>()
-  /** The number of alarms and events that were written. */
-  rows = 0
+  readonly earliestWakes = new Map<number, number>()
+  /** How many alarms and events were inserted: tables that grow fast need an ANALYZE. */
+  insertedRows = 0
   readonly #context: StoreContext
   readonly #isUserTransaction: boolean
-  readonly #accepted = new Tallies()
+  readonly #keptTallies = new Tallies()
   /** Rows to send, by statement. */
   readonly #collected = new Map<string, Row[]>()
   readonly #outcomes = new Map<Serial, OutcomeWrite>()
@@ -105,8 +103,8 @@ export class WriteBatch implements ChangeWrites {
     this.#isUserTransaction = isUserTransaction
   }
 
-  get moment(): () => number | null {
-    return this.#context.moment
+  get clockOverride(): () => number | null {
+    return this.#context.clockOverride
   }
 
   removeTimer(id: Serial): void {
@@ -119,7 +117,7 @@ export class WriteBatch implements ChangeWrites {
 
   moveTimer(timer: Timer, move: TimerUpdate): void {
     const { wakeAt = timer.wakeAt } = move
-    this.wake(timer.shard, wakeAt)
+    this.recordWake(timer.shard, wakeAt)
     this.#collect(sql.moveTimers, [timer.id, ...timerValues(timer, move)])
   }
 
@@ -131,8 +129,8 @@ export class WriteBatch implements ChangeWrites {
     this.#collect(sql.markTimersEdited, [id])
   }
 
-  report(id: Serial, text: string): void {
-    this.#collect(sql.reportTimers, [id, text])
+  storeEarlyReport(id: Serial, text: string): void {
+    this.#collect(sql.storeEarlyReports, [id, text])
   }
 
   insertAlarm(alarm: Alarm, timer: NewTimer): void {
@@ -174,13 +172,14 @@ export class WriteBatch implements ChangeWrites {
 
   /** Adds an event that is already a row. */
   addEventRow(row: Row): void {
-    this.rows += 1
+    this.insertedRows += 1
     this.#collect(sql.insertEvents, row)
   }
 
   /** Records that a timer of this shard wakes at this instant; null is none. */
-  wake(shard: number, wakeAt: number | null): void {
-    if (wakeAt !== null) this.wakes.set(shard, Math.min(wakeAt, this.wakes.get(shard) ?? wakeAt))
+  recordWake(shard: number, wakeAt: number | null): void {
+    if (wakeAt !== null)
+      this.earliestWakes.set(shard, Math.min(wakeAt, this.earliestWakes.get(shard) ?? wakeAt))
   }
 
   /** Notifies other processes when this is committed. */
@@ -188,14 +187,17 @@ export class WriteBatch implements ChangeWrites {
     this.session.send(sql.notify, this.#context.channel, notice)
   }
 
-  /** Keeps what was written, even if later work is rolled back. */
-  accept(): void {
-    this.#accepted.merge(this.tallies)
+  /**
+   * Called when the rows of a savepoint were sent: their tallies are added at the commit, even if later work is rolled
+   * back.
+   */
+  keepTallies(): void {
+    this.#keptTallies.merge(this.tallies)
     this.tallies.drain()
   }
 
-  /** Drops what was collected and not accepted: it was rolled back. */
-  clear(): void {
+  /** Called when a savepoint was rolled back: drops what was collected in it. */
+  discard(): void {
     this.tallies.drain()
     for (const collected of [this.#collected, this.#outcomes, this.#retargeted]) collected.clear()
     this.#newTimers = []
@@ -205,7 +207,8 @@ export class WriteBatch implements ChangeWrites {
   /** Writes what was collected so far, so that later statements see it. The tallies are written at the end. */
   async flush(): Promise<void> {
     await this.#flush(null)
-    // In other transactions the commit awaits the answers.
+    // Wakeful's own transactions await the answers at their commit. A user's transaction is committed by the user, so
+    // await them here.
     if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
@@ -214,17 +217,19 @@ export class WriteBatch implements ChangeWrites {
    * and with it.
    */
   async finish(): Promise<void> {
-    this.accept()
-    await this.#flush(this.#figures())
-    const notice = this.#context.noticeFor(this.wakes, this.#isUserTransaction)
+    this.keepTallies()
+    await this.#flush(this.#drainTallies())
+    const notice = this.#context.noticeFor(this.earliestWakes, this.#isUserTransaction)
     if (notice !== null) this.notify(notice)
     if (this.#isUserTransaction) await this.session.acknowledged()
   }
 
-  #figures(): Bindable[] | null {
-    const tallies = this.#accepted.drain()
+  /** The parameters of `addTallies`; null if nothing was counted. */
+  #drainTallies(): Bindable[] | null {
+    const tallies = this.#keptTallies.drain()
     if (tallies.length === 0) return null
     const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
+    // Null: a row of its own, so that nobody waits for the user's transaction.
     const slot = this.#isUserTransaction ? null : Math.floor(Math.random() * TALLY_SLOTS)
     return [slot, ...columns(rows)]
   }
@@ -233,23 +238,23 @@ export class WriteBatch implements ChangeWrites {
    * Sends everything collected in one fixed order, and the tallies last: other transactions wait for the tallies'
    * rows until the commit. The caller awaits the answers.
    */
-  async #flush(figures: readonly Bindable[] | null): Promise<void> {
+  async #flush(tallies: readonly Bindable[] | null): Promise<void> {
     await this.#context.shards.ensure(this.#pools())
     this.#collectRetargeted()
     this.#collectOutcomes()
     const newAlarms = this.#newAlarms.splice(0)
-    this.rows += newAlarms.length
-    for (const text of BEFORE_NEW) this.#send(text)
+    this.insertedRows += newAlarms.length
+    for (const text of BEFORE_INSERT_ALARMS) this.#send(text)
     // If nothing follows the new alarms, one statement inserts them and adds the tallies.
     const isLast = newAlarms.length > 0 && this.#newTimers.length + this.#collected.size === 0
-    if (newAlarms.length > 0) this.#sendNewAlarms(newAlarms, isLast ? figures : null)
+    if (newAlarms.length > 0) this.#sendNewAlarms(newAlarms, isLast ? tallies : null)
     for (const { alarm, timer } of this.#newTimers.splice(0)) {
       const { seq, tenant, owner, target } = alarm
-      const names = [seq, tenant, owner, target.name, this.#shardOf(alarm, timer)]
+      const names = [seq, tenant, owner, target.name, this.#placeTimer(alarm, timer)]
       this.#collect(sql.insertTimers, [...names, ...timerValues(timer)])
     }
-    for (const text of AFTER_NEW) this.#send(text)
-    if (figures !== null && !isLast) this.session.send(sql.addTallies, ...figures)
+    for (const text of AFTER_INSERT_ALARMS) this.#send(text)
+    if (tallies !== null && !isLast) this.session.send(sql.addTallies, ...tallies)
   }
 
   #collect(text: string, row: Row): void {
@@ -285,13 +290,13 @@ export class WriteBatch implements ChangeWrites {
     this.#retargeted.clear()
   }
 
-  #sendNewAlarms(newAlarms: readonly TimerToInsert<Alarm>[], figures: readonly Bindable[] | null): void {
-    const lists = newAlarmLists(
+  #sendNewAlarms(newAlarms: readonly TimerToInsert<Alarm>[], tallies: readonly Bindable[] | null): void {
+    const lists = insertAlarmsParams(
       newAlarms.map(({ alarm }) => alarmValues(alarm)),
-      newAlarms.map(({ alarm, timer }) => [this.#shardOf(alarm, timer), ...timerValues(timer)]),
+      newAlarms.map(({ alarm, timer }) => [this.#placeTimer(alarm, timer), ...timerValues(timer)]),
     )
-    if (figures === null) this.session.send(sql.insertAlarms, ...lists)
-    else this.session.send(sql.insertAlarmsAndFigures, ...lists, ...figures)
+    if (tallies === null) this.session.send(sql.insertAlarms, ...lists)
+    else this.session.send(sql.insertAlarmsAndTallies, ...lists, ...tallies)
   }
 
   #collectOutcomes(): void {
@@ -304,21 +309,22 @@ export class WriteBatch implements ChangeWrites {
     }
   }
 
-  #shardOf(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
+  /** Returns the shard of a new timer, and records its wake there. */
+  #placeTimer(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
     const shard = this.#context.shards.of(alarm.target.pool, alarm.id)
-    this.wake(shard, timer.wakeAt)
+    this.recordWake(shard, timer.wakeAt)
     return shard
   }
 
   /**
-   * Records the wakes of timers that move to another shard, whose holder does not know them. This batch may just have
-   * given them earlier ones, which are recorded for their old shard.
+   * Records the wakes of timers that move to another shard, whose holder does not know them. If this batch also moved one
+   * to an earlier wake, that wake is recorded for the old shard: record it for the new one, too.
    */
   #wakeInNewShard(timers: readonly Timer[], newShard: number): void {
     for (const { shard: oldShard, wakeAt } of timers) {
       if (oldShard === newShard) continue
-      this.wake(newShard, wakeAt)
-      this.wake(newShard, this.wakes.get(oldShard) ?? null)
+      this.recordWake(newShard, wakeAt)
+      this.recordWake(newShard, this.earliestWakes.get(oldShard) ?? null)
     }
   }
 }
@@ -328,30 +334,30 @@ const PAYLOAD = ALARM_COLUMNS.indexOf('payload')
 const CORRELATION = ALARM_COLUMNS.indexOf('correlation_id')
 /** Separates payloads: JSON cannot contain it. */
 const PAYLOAD_SEPARATOR = '\u0001'
-const NONE: readonly string[] = []
+const EMPTY: readonly string[] = []
 
 /**
- * The parameters of `insertAlarms`: the values of alarms, and the shards and values of their first timers. There is at least
- * one alarm.
+ * The parameters of `insertAlarms`: the values of alarms, and the shards and values of their first timers. A column with the
+ * same value in every row is sent as one value (`same`) and an empty list. There is at least one alarm.
  */
-export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
+export function insertAlarmsParams(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
   const lists: (readonly (string | Serial | null)[])[] = []
   const same: (string | Serial | null)[] = []
   for (const rows of [alarmRows, timerRows]) {
     for (const [column, first] of rows[0]!.entries()) {
-      const isSame = lists.length !== ID && isAll(rows, column, first)
-      lists.push(isSame ? NONE : rows.map((row) => row[column]!))
-      same.push(isSame ? first : null)
+      const isConstant = lists.length !== ID && isConstantColumn(rows, column, first)
+      lists.push(isConstant ? EMPTY : rows.map((row) => row[column]!))
+      same.push(isConstant ? first : null)
     }
   }
-  if (alarmRows.every((row) => row[CORRELATION] === row[ID])) lists[CORRELATION] = NONE
+  if (alarmRows.every((row) => row[CORRELATION] === row[ID])) lists[CORRELATION] = EMPTY
   const payloads = same[PAYLOAD] === null ? joined(lists[PAYLOAD] as (string | null)[]) : null
-  if (payloads !== null) lists[PAYLOAD] = NONE
+  if (payloads !== null) lists[PAYLOAD] = EMPTY
   return [...lists, ...same, payloads]
 }
 
 /** Called fifty times for a thousand rows: a loop takes a third of the time of a closure. */
-function isAll(rows: readonly Row[], column: number, value: string | Serial | null): boolean {
+function isConstantColumn(rows: readonly Row[], column: number, value: string | Serial | null): boolean {
   for (let i = 1; i < rows.length; i++) if (rows[i]![column] !== value) return false
   return true
 }

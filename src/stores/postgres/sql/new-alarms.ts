@@ -1,5 +1,5 @@
 import { ALARM_COLUMNS } from '../../index.ts'
-import { ALARM_TYPES, addFigures, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
+import { ALARM_TYPES, addTalliesFrom, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
 
 /** The columns of new alarms: those of an alarm, its first timer's shard, and those of the timer. */
 const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...POSITION_COLUMNS.map(timers)]
@@ -22,7 +22,10 @@ export const insertAlarms = insertWith(BY_NAME, '')
  * The same for alarms without keys, together with the owners' tallies, where nothing else is written: a single
  * statement needs no transaction.
  */
-export const insertAlarmsAndFigures = insertWith('', `, counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
+export const insertAlarmsAndTallies = insertWith(
+  '',
+  `, counted AS (${addTalliesFrom(2 * COLUMNS.length + 2)})`,
+)
 
 function insertWith(order: string, more: string): string {
   return `WITH n AS MATERIALIZED (

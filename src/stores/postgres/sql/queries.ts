@@ -5,7 +5,7 @@
 
 import { LAST_SERIAL } from '../../../alarm/index.ts'
 import { ALARM_COLUMNS, LOG_BYTES_MAX, TIMER_COLUMNS } from '../../index.ts'
-import { ALARM_TYPES, addFigures, FIGURES, POSITION_COLUMNS, POSITION_TYPES } from './columns.ts'
+import { ALARM_TYPES, addTalliesFrom, POSITION_COLUMNS, POSITION_TYPES, TALLIED } from './columns.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
@@ -118,7 +118,7 @@ export const removeTimers = 'DELETE FROM wakeful.timers WHERE id = ANY($1::bigin
 export const removeTimersOfAlarms = `DELETE FROM wakeful.timers t USING wakeful.alarms a
   WHERE a.seq = ANY($1::bigint[]) AND t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq`
 export const markTimersEdited = 'UPDATE wakeful.timers SET edited = 1 WHERE id = ANY($1::bigint[])'
-export const reportTimers = `UPDATE wakeful.timers SET report = n.report FROM unnest($1::bigint[], $2::text[]) AS n (id, report)
+export const storeEarlyReports = `UPDATE wakeful.timers SET report = n.report FROM unnest($1::bigint[], $2::text[]) AS n (id, report)
   WHERE timers.id = n.id`
 /** A timer in flight stays with the shard that delivers it, and moves when it settles. */
 export const retargetTimers = `UPDATE wakeful.timers SET target = n.target, shard = n.shard
@@ -140,7 +140,7 @@ export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at
   CROSS JOIN LATERAL (SELECT shard, id, version, wake_at FROM wakeful.timers
     WHERE shard = s.shard AND ${FROM_POSITION} ORDER BY wake_at, id LIMIT $4::bigint) t`
 
-/** The first timer of every shard that this process still owns. A row per shard, also without timers: a missing one is lost. */
+/** The first timer of every shard that this process still holds. A row per shard, also without timers: a missing one is lost. */
 export const peekShards = `SELECT o.shard, t.id, t.version, t.wake_at
   FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s (shard, epoch, low, low_id)
   JOIN wakeful.shards o ON o.shard = s.shard AND o.epoch = s.epoch AND o.holder = $5
@@ -177,7 +177,7 @@ export const insertInFlightBatches = `INSERT INTO wakeful.in_flight_batches (sha
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
 export const removeInFlightBatches = 'DELETE FROM wakeful.in_flight_batches WHERE id = ANY($1::bigint[])'
-/** Batches that this process does not know, in shards that it owns and has locked: their claim was never answered. */
+/** Batches that this process does not know, in shards that it holds and has locked: their claim was never answered. */
 export const removeUnknownBatches = `DELETE FROM wakeful.in_flight_batches WHERE shard = ANY($1::int[]) AND id <> ALL($2::bigint[])`
 export const inFlightBatchesOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.in_flight_batches WHERE shard = ANY($1::int[])`
 
@@ -251,8 +251,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
   AND relation = 'wakeful.events'::regclass AND mode = 'RowExclusiveLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
 
-export const addTallies = addFigures(1)
-export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const addTallies = addTalliesFrom(1)
+export const tallyOfOwner = `SELECT ${TALLIED.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
 export const pendingOfTenant =
   'SELECT coalesce(sum(pending), 0)::bigint FROM wakeful.tallies WHERE tenant = $1'
 
@@ -312,7 +312,7 @@ export const acquireShards = `UPDATE wakeful.shards s SET holder = $1, epoch = s
   WHERE s.shard = free.shard AND s.epoch = free.epoch RETURNING s.shard, s.epoch`
 
 /** Releases only shards without timers in flight: the next holder would count those as attempts. */
-export const giveUpShards = `UPDATE wakeful.shards s SET holder = NULL FROM (
+export const releaseSomeShards = `UPDATE wakeful.shards s SET holder = NULL FROM (
     SELECT idle.shard FROM unnest($1::int[]) AS idle (shard)
     WHERE NOT EXISTS (SELECT 1 FROM wakeful.in_flight_batches f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
   WHERE s.shard = idle.shard RETURNING s.shard`
@@ -330,7 +330,7 @@ export const leavePools = `UPDATE wakeful.processes o SET pools = ARRAY(SELECT s
 export const endHandlers = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a, pg_stat_activity own
   WHERE a.application_name = ANY($1::text[]) AND a.datname = current_database() AND a.usename = current_user
     AND own.pid = pg_backend_pid() AND a.xact_start < own.xact_start`
-/** Deletes processes that own no shard: dead ones, and those that have released all. */
+/** Deletes processes that hold no shard: dead ones, and those that have released all. */
 export const deleteProcesses = `DELETE FROM wakeful.processes o WHERE o.holder = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder)`
 

@@ -25,9 +25,9 @@ import {
   calendarCacheOf,
   lockSnapshots,
   putCalendar,
+  type RunInTransaction,
   seqsNamed,
   snapshotIn,
-  type Write,
   type WriteBatch,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -48,13 +48,13 @@ const ATTEMPTS_MAX = 3
 
 /** Writes a batch of an export's lines, all or none; returns how many were new. */
 export async function importBatch(
-  write: Write,
+  inTransaction: RunInTransaction,
   lines: readonly PortableRow[],
   context: Context,
 ): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await write((batch) => importRows(batch, lines, context))
+      return await inTransaction((batch) => importRows(batch, lines, context))
     } catch (thrown) {
       // Another call has just set one of these keys: the next attempt finds it and names it.
       if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw thrown
@@ -147,7 +147,7 @@ async function importAlarms(batch: WriteBatch, alarms: readonly PortableAlarm[])
     batch.tallies.add(alarm, portableTally(line))
   }
   if (kept.length > 0) session.send(sql.keepIdempotencyKeys, ...columns(kept))
-  batch.rows += lines.length
+  batch.insertedRows += lines.length
   return lines.length
 }
 
@@ -217,7 +217,7 @@ async function resolveKeys(batch: WriteBatch, lines: readonly PortableAlarm[]): 
   const names = lines.map(({ alarm: { tenant, owner, key } }) => ({ tenant, owner, name: key }))
   const holders = await seqsNamed(session, sql.seqsOfKeys, names)
   if (holders.size === 0) return [...lines]
-  const snapshots = await lockSnapshots(session, [...holders.values()].sort(bySerial), batch.moment)
+  const snapshots = await lockSnapshots(session, [...holders.values()].sort(bySerial), batch.clockOverride)
   const released: Serial[] = []
   const resolved = lines.map((line, place) => {
     const seq = holders.get(place)

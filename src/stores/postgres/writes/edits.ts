@@ -41,7 +41,7 @@ export async function editAll(
       return isFree
     })
     const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
-    const snapshots = await lockSnapshots(batch.session, seqs, batch.moment)
+    const snapshots = await lockSnapshots(batch.session, seqs, batch.clockOverride)
     for (const { job, index, seqs: own, next } of now) {
       endings[index] = decideAll(
         batch,

@@ -3,7 +3,7 @@ import { WakefulError } from '../../../error.ts'
 import type { SetRequest, SetResult } from '../../index.ts'
 import { type NextWakeCache, type Timers, wait } from '../../sharded/index.ts'
 import { type Database, isBroken, isDuplicate, isLockTimeout, isStoreError } from '../connection/index.ts'
-import { assertCalendars, type ShardMap, type Write, type WriteBatch } from '../rows/index.ts'
+import { assertCalendars, type RunInTransaction, type ShardMap, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { type SetJob, setAll } from './sets.ts'
 
@@ -121,12 +121,12 @@ const ALONE = `SET LOCAL lock_timeout = '10s'`
 
 /** Writes what may have to wait for such a lock. */
 export async function writeWaiting<T>(
-  write: Write,
+  inTransaction: RunInTransaction,
   isAlone: boolean,
   work: (batch: WriteBatch) => Promise<T>,
 ): Promise<T> {
   try {
-    return await write((batch) => {
+    return await inTransaction((batch) => {
       batch.session.send(isAlone ? ALONE : TOGETHER)
       return work(batch)
     })
@@ -154,15 +154,20 @@ export class Sets {
   readonly #database: Database
   readonly #shards: ShardMap
   readonly #nextWakes: NextWakeCache
-  readonly #write: Write
+  readonly #inTransaction: RunInTransaction
   readonly #new: GroupCommit<SetJob, SetResult[]>
   readonly #keyed: GroupCommit<SetJob, SetResult[]>
 
-  constructor(database: Database, shards: ShardMap, nextWakes: NextWakeCache, write: Write) {
+  constructor(
+    database: Database,
+    shards: ShardMap,
+    nextWakes: NextWakeCache,
+    inTransaction: RunInTransaction,
+  ) {
     this.#database = database
     this.#shards = shards
     this.#nextWakes = nextWakes
-    this.#write = write
+    this.#inTransaction = inTransaction
     this.#new = new GroupCommit(database.timers, (jobs) => this.#setNew(jobs), GROUPS_MAX)
     this.#keyed = new GroupCommit(database.timers, (jobs, isAlone) => this.#setKeyed(jobs, isAlone))
   }
@@ -187,7 +192,7 @@ export class Sets {
     let unanswered: unknown = null
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#write(async (batch) => {
+        await this.#inTransaction(async (batch) => {
           const recurring = requests.flatMap(({ alarm }) => (alarm.rule.kind === 'once' ? [] : alarm))
           if (recurring.length > 0) await assertCalendars(batch.session, recurring)
           // Not flushed here: together with the tallies it is one statement, and that is the whole transaction.
@@ -213,14 +218,15 @@ export class Sets {
       return false
     } finally {
       // Their wakes were not noted, and scans may have passed their positions.
-      for (const { timer } of requests) if (timer.wakeAt !== null) this.#nextWakes.lower(null, timer.wakeAt)
+      for (const { timer } of requests)
+        if (timer.wakeAt !== null) this.#nextWakes.noteWake(null, timer.wakeAt)
     }
   }
 
   async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetResult[]>[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return divided(jobs, await writeWaiting(this.#write, isAlone, (batch) => setAll(batch, jobs)))
+        return divided(jobs, await writeWaiting(this.#inTransaction, isAlone, (batch) => setAll(batch, jobs)))
       } catch (thrown) {
         // Another call has just set the same key: the next attempt finds it.
         if (!isDuplicate(thrown) || attempt >= ATTEMPTS_MAX) throw thrown

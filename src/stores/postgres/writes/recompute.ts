@@ -17,7 +17,7 @@ export async function recomputeSelected(
       ? await session.rows(sql.calendarSelection, which.calendarsOf, which.after, which.limit)
       : await session.rows(sql.zonedSelection, which.after, which.limit)
   const seqs = [...new Set(rows.map(([, alarm]) => alarm as Serial))].sort(bySerial)
-  const { found } = await lockSnapshots(session, seqs, batch.moment)
+  const { found } = await lockSnapshots(session, seqs, batch.clockOverride)
   let changed = 0
   for (const snapshot of found.values()) {
     const change = snapshot.timers.length === 0 ? null : decided(snapshot, decide)

@@ -110,7 +110,7 @@ async function setRound(
   const replaced = rest.filter(({ index }) => keyed.has(index))
   const fresh = rest.filter(({ index }) => !keyed.has(index))
   const seqs = replaced.map(({ index }) => keyed.get(index)!)
-  const locked = await lockSnapshots(session, [...seqs].sort(bySerial), batch.moment)
+  const locked = await lockSnapshots(session, [...seqs].sort(bySerial), batch.clockOverride)
   const answers = new Map<number, SetResult>()
   for (const { index, request, context } of replaced) {
     const snapshot = snapshotIn(locked, keyed.get(index)!)

@@ -17,14 +17,14 @@ import {
   type Values,
 } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
-import { isolated, quarantine, type RowWrites, timersOf, withCalendars } from '../rows/index.ts'
+import { quarantine, type RowWrites, runOrQuarantine, timersOf, withCalendars } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { advance, fairDue, fairWakeAt } from './fair-scan.ts'
-import { ownsShard } from './settle.ts'
+import { advanceFairScan, fairDue, nextFairWakeAt } from './fair-scan.ts'
+import { holdsShard } from './settle.ts'
 
 /** Claims what is due in these shards, and records it as in flight in the same transaction. */
 export function claim(write: RowWrites, leases: readonly Lease[], request: ClaimRequest): Claimed {
-  const lost = leases.filter((lease) => !ownsShard(write.session, lease))
+  const lost = leases.filter((lease) => !holdsShard(write.session, lease))
   const claimed: ClaimedTimer[] = []
   let more = false
   for (const lease of leases) {
@@ -34,23 +34,25 @@ export function claim(write: RowWrites, leases: readonly Lease[], request: Claim
     more ||= isMore
     claimed.push(...recordInFlight(write, lease, ready, request))
   }
-  if (request.avoid !== undefined) advance(write.session, request)
+  if (request.skipTenants !== undefined) advanceFairScan(write.session, request)
   const inFlight = inFlightWith(request.inFlight, claimed)
   // If more is due, the engine claims again at once and does not need the next wake yet.
-  const isNow = more && request.avoid === undefined
-  const wakeAt = isNow ? request.context.now : claimableAt(write.session, leases, { ...request, inFlight })
+  const mustClaimAgain = more && request.skipTenants === undefined
+  const wakeAt = mustClaimAgain
+    ? request.context.now
+    : nextClaimableWakeAt(write.session, leases, { ...request, inFlight })
   return { timers: claimed, lost, more, nextWakeAt: wakeAt }
 }
 
 /** The earliest wake that a claim may take. */
-export function claimableAt(
+export function nextClaimableWakeAt(
   session: Session,
   leases: readonly Lease[],
   request: ClaimRequest,
 ): number | null {
-  return request.avoid === undefined
+  return request.skipTenants === undefined
     ? nextWakeAt(session, leases, request.inFlight)
-    : fairWakeAt(session, leases, request)
+    : nextFairWakeAt(session, leases, request)
 }
 
 /** Rows that one claim reads in a shard. Bounds the transaction where nothing has to be delivered. */
@@ -58,7 +60,7 @@ const ROWS_PER_CLAIM_MAX = 1_000
 
 /**
  * Reads until it has a delivery for every slot, or nothing more is due. Timers that are settled at once use no slot and
- * must not count as one: otherwise a backlog of events would commit after every hundred of them.
+ * must not count as one: otherwise a backlog of alarms whose target is the event log would commit after every hundred.
  */
 function gather(
   write: RowWrites,
@@ -71,12 +73,12 @@ function gather(
     const wanted = slots - ready.length
     const inFlight = ready.length === 0 ? request.inFlight : inFlightWith(request.inFlight, ready)
     const due = dueIn(write.session, lease, { ...request, inFlight }, wanted)
-    const { ready: found, cutShort, hasPassed } = triageAll(write, due, request)
+    const { ready: found, isCutShort, hasLeftDue } = triageAll(write, due, request)
     ready.push(...found)
     read += due.length
-    const isMore = due.length >= wanted || cutShort || hasPassed
-    // A timer that was passed over would be found again; the next claim avoids its tenant.
-    if (!isMore || cutShort || hasPassed || ready.length >= slots || read >= ROWS_PER_CLAIM_MAX)
+    const isMore = due.length >= wanted || isCutShort || hasLeftDue
+    // A timer that was left due would be found again; the next claim skips its tenant.
+    if (!isMore || isCutShort || hasLeftDue || ready.length >= slots || read >= ROWS_PER_CLAIM_MAX)
       return { ready: byPriority(ready), isMore }
   }
 }
@@ -97,12 +99,15 @@ function inFlightWith(
   }
 }
 
-/** In a row of the due scan: the first of the alarm's columns, and the one that says whether it has other timers. */
-const ALARM_AT = TIMER_COLUMNS.length
-const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
+/**
+ * In a row of the due scan: the offset of the alarm's columns, the first of which is `seq`, and the column that says whether
+ * the alarm has other timers.
+ */
+const ALARM_OFFSET = TIMER_COLUMNS.length
+const HAS_OTHERS_COLUMN = ALARM_OFFSET + 1 + ALARM_COLUMNS.length
 
 function dueIn(session: Session, lease: Lease, request: ClaimRequest, limit: number): Values[] {
-  if (request.avoid !== undefined) return fairDue(session, lease, request, limit)
+  if (request.skipTenants !== undefined) return fairDue(session, lease, request, limit)
   const { inFlight, context } = request
   const isFree = (id: unknown, version: unknown) => !inFlight.has(id as number, version as number)
   const ids = (count: number) => session.values(sql.dueIds, lease.shard, context.now, count)
@@ -127,9 +132,9 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
  * false, only a scan can tell.
  */
 export function isCertainlyDue(session: Session, leases: readonly Lease[], request: ClaimRequest): boolean {
-  if (request.avoid !== undefined) return false
+  if (request.skipTenants !== undefined) return false
   return leases.some(({ shard }) => {
-    const [wakeAt] = (session.value(sql.wakeAfter, shard, request.inFlight.size) ?? []) as [number?]
+    const [wakeAt] = (session.value(sql.nthWake, shard, request.inFlight.size) ?? []) as [number?]
     return wakeAt !== undefined && wakeAt <= request.context.now
   })
 }
@@ -160,18 +165,19 @@ interface Ready {
 
 interface TriageResult {
   readonly ready: readonly Ready[]
-  readonly cutShort: boolean
-  /** Whether a due timer was passed over. */
-  readonly hasPassed: boolean
+  /** Whether the claim took too long: the remaining rows are read next time. */
+  readonly isCutShort: boolean
+  /** Whether a timer was left due, because a limit has no free slot for it. */
+  readonly hasLeftDue: boolean
 }
 
 /** Decides each row. What cannot be decided or written is quarantined, so that the rest continue. */
 function triageAll(write: RowWrites, rows: readonly Values[], request: ClaimRequest): TriageResult {
   const ready: Ready[] = []
   let decidedCount = 0
-  let hasPassed = false
+  let hasLeftDue = false
   for (const row of rows) {
-    if (decidedCount > 0 && request.isLong()) break
+    if (decidedCount > 0 && request.isOverTime()) break
     decidedCount += 1
     const decided = decide(write, row, request)
     if (decided === null) continue
@@ -179,34 +185,34 @@ function triageAll(write: RowWrites, rows: readonly Values[], request: ClaimRequ
     const { change } = decision
     if (
       change &&
-      isolated(write, row, (inner) => apply(inner, alarm, timers, change, inner.context)) === null
+      runOrQuarantine(write, row, (inner) => apply(inner, alarm, timers, change, inner.context)) === null
     )
       continue
     if (decision.kind === 'fire') ready.push({ alarm, timer: decision.timer })
-    hasPassed ||= decision.kind === 'pass'
+    hasLeftDue ||= decision.kind === 'leave_due'
   }
-  return { ready, cutShort: decidedCount < rows.length, hasPassed }
+  return { ready, isCutShort: decidedCount < rows.length, hasLeftDue }
 }
 
 interface Decided {
   readonly alarm: StoredAlarm
   readonly timers: readonly Timer[]
-  readonly decision: Exclude<Decision, { kind: 'lookup' }>
+  readonly decision: Exclude<Decision, { kind: 'needs_timers' }>
 }
 
 /** Reads and decides a row; quarantines it if that fails. */
 function decide(write: RowWrites, row: Values, request: ClaimRequest): Decided | null {
   try {
-    if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is missing')
-    const alarm = withCalendars(write.session, alarmOf(row, ALARM_AT))
+    if (row[ALARM_OFFSET] === null) throw new CorruptRow('its alarm is missing')
+    const alarm = withCalendars(write.session, alarmOf(row, ALARM_OFFSET))
     const timer = timerOf(row)
-    const open = row[OTHERS_AT] === 0 ? 0 : openCount(write.session, alarm)
+    const open = row[HAS_OTHERS_COLUMN] === 0 ? 0 : openCount(write.session, alarm)
     const found: DueTimer = { alarm, timer, others: null, openCount: open }
     const decision = request.triage(found)
-    if (decision.kind !== 'lookup') return { alarm, timers: [timer], decision }
+    if (decision.kind !== 'needs_timers') return { alarm, timers: [timer], decision }
     const timers = timersOf(write.session, alarm)
     const again = request.triage({ ...found, others: timers })
-    if (again.kind === 'lookup') throw new CorruptRow('no decision could be made about it')
+    if (again.kind === 'needs_timers') throw new CorruptRow('no decision could be made about it')
     return { alarm, timers, decision: again }
   } catch (thrown) {
     if (isStoreError(thrown)) throw thrown

@@ -57,13 +57,17 @@ export function fairDue(session: Session, lease: Lease, request: ClaimRequest, l
 }
 
 /** Continues with the next owners: those of this scan have had their turn in every shard. */
-export function advance(session: Session, request: ClaimRequest): void {
+export function advanceFairScan(session: Session, request: ClaimRequest): void {
   const owners = ownersFrom(session, positionOf(session), request)
   positions.set(session, owners.length < OWNERS_MAX ? FIRST : owners.at(-1)!)
 }
 
 /** When owners within their limits are due next; shortly from now if there are too many to scan them all. */
-export function fairWakeAt(session: Session, leases: readonly Lease[], request: ClaimRequest): number | null {
+export function nextFairWakeAt(
+  session: Session,
+  leases: readonly Lease[],
+  request: ClaimRequest,
+): number | null {
   const { now } = request.context
   if (leases.some((lease) => newestOf(session, lease, request).length > 0)) return now
   const after = positionOf(session)
@@ -88,7 +92,7 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
 function newestOf(session: Session, { shard }: Lease, request: ClaimRequest): ScannedTimer[] {
   const rows = session.all<ScannedTimer>(FAIR_QUERIES.newest, shard, request.context.now, NEWEST_MAX)
   return rows
-    .filter((row) => !request.inFlight.has(row.id, row.version) && !isAvoided(row, request))
+    .filter((row) => !request.inFlight.has(row.id, row.version) && !isSkipped(row, request))
     .reverse()
 }
 
@@ -101,7 +105,7 @@ function upcomingOf(
 ): number | null {
   const { now } = request.context
   const rows = session.all<ScannedTimer>(FAIR_QUERIES.upcoming, shard, now, UPCOMING_MAX)
-  const next = rows.find((row) => !isAvoided(row, request))
+  const next = rows.find((row) => !isSkipped(row, request))
   if (next !== undefined) return next.wake_at
   if (rows.length < UPCOMING_MAX) return null
   const wakes = owners.flatMap(
@@ -115,8 +119,8 @@ function isFree(row: Values, { inFlight }: ClaimRequest): boolean {
   return !inFlight.has(row[ID] as number, row[VERSION] as number)
 }
 
-function isAvoided(scope: Scope, { avoid, avoidOwners }: ClaimRequest): boolean {
-  return avoid!.has(scope.tenant) || avoidOwners?.has(ownerKey(scope)) === true
+function isSkipped(scope: Scope, { skipTenants, skipOwners }: ClaimRequest): boolean {
+  return skipTenants!.has(scope.tenant) || skipOwners?.has(ownerKey(scope)) === true
 }
 
 function positionOf(session: Session): Scope {
@@ -129,9 +133,9 @@ function ownersFrom(session: Session, after: Scope, request: ClaimRequest): Scop
   const owners: Scope[] = []
   let at: Scope | undefined = after
   while (owners.length < OWNERS_MAX) {
-    at = nextOwner(session, at, request.avoid!)
+    at = nextOwner(session, at, request.skipTenants!)
     if (at === undefined) return owners
-    if (!isAvoided(at, request)) owners.push(at)
+    if (!isSkipped(at, request)) owners.push(at)
   }
   return owners
 }
@@ -140,8 +144,8 @@ function ownersFrom(session: Session, after: Scope, request: ClaimRequest): Scop
 function nextOwner(
   session: Session,
   { tenant, owner }: Scope,
-  avoid: ReadonlySet<string>,
+  skipTenants: ReadonlySet<string>,
 ): Scope | undefined {
-  const next = avoid.has(tenant) ? undefined : session.get<Scope>(FAIR_QUERIES.nextOwner, tenant, owner)
+  const next = skipTenants.has(tenant) ? undefined : session.get<Scope>(FAIR_QUERIES.nextOwner, tenant, owner)
   return next ?? session.get<Scope>(FAIR_QUERIES.nextTenant, tenant)
 }

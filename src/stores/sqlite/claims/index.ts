@@ -1,4 +1,4 @@
-export { claim, claimableAt, isCertainlyDue, nextWakeAt } from './claim.ts'
+export { claim, isCertainlyDue, nextClaimableWakeAt, nextWakeAt } from './claim.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
-export { ownsShard, recoverInFlight, settleAll } from './settle.ts'
+export { holdsShard, recoverInFlight, settleAll } from './settle.ts'
 export { pausedTargets, requeueWaiting } from './waiting.ts'

@@ -16,8 +16,8 @@ import {
   applyClaimed,
   batchTimers,
   type InFlightBatchRow,
-  isolated,
   type RowWrites,
+  runOrQuarantine,
   timersOf,
   withCalendars,
 } from '../rows/index.ts'
@@ -26,7 +26,7 @@ import * as sql from '../sql/index.ts'
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
 /** Whether the lease is still the newest of its shard. */
-export function ownsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
+export function holdsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
   return session.get<{ epoch: number }>(sql.shardEpoch, lease.shard)?.epoch === lease.epoch
 }
 
@@ -37,7 +37,7 @@ export function settleAll(
   acknowledged: readonly InFlightBatch[],
 ): SettleResult {
   const leases = new Set(settlements.map(({ lease }) => lease))
-  const lost = [...leases].filter((lease) => !ownsShard(write.session, lease))
+  const lost = [...leases].filter((lease) => !holdsShard(write.session, lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
   const stale = own.filter((settlement) => !settleIsolated(write, settlement)).length
   for (const { id } of acknowledged) write.session.run(sql.removeInFlightBatch, id)
@@ -49,7 +49,7 @@ function settleIsolated(write: RowWrites, settlement: Settlement): boolean {
   const { session } = write
   if (!session.savepoints) return session.undoable(() => settleOne(write, settlement))
   const row = session.value(sql.timerById, settlement.timer.id)
-  return row !== undefined && isolated(write, row, (inner) => settleOne(inner, settlement)) !== false
+  return row !== undefined && runOrQuarantine(write, row, (inner) => settleOne(inner, settlement)) !== false
 }
 
 /** Returns whether the timer was still as it was claimed. */
@@ -85,7 +85,7 @@ export function recoverInFlight(write: RowWrites, shard: number): void {
     for (const [id, version] of batchTimers(batch)) {
       const row = write.session.value(sql.timerById, id)
       if (row === undefined || row[VERSION] !== version) continue
-      isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))
+      runOrQuarantine(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))
     }
     write.session.run(sql.removeInFlightBatch, batch.id)
   }

@@ -27,7 +27,7 @@ export function quarantine(write: RowWrites, row: Values, reason: string): void 
  * Runs the work of one row. If it fails, its writes are rolled back and the row is quarantined with the reason. Without
  * savepoints the whole transaction fails, and the write queue runs it again with them.
  */
-export function isolated<T>(write: RowWrites, row: Values, work: (write: RowWrites) => T): T | null {
+export function runOrQuarantine<T>(write: RowWrites, row: Values, work: (write: RowWrites) => T): T | null {
   const { session } = write
   if (!session.savepoints) return session.undoable(() => work(write))
   const tallies = new Tallies()

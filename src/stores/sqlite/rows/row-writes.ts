@@ -65,8 +65,8 @@ export class RowWrites implements ChangeWrites {
     this.session.run(sql.markTimerEdited, id)
   }
 
-  report(id: Serial, text: string): void {
-    this.session.run(sql.reportTimer, text, id)
+  storeEarlyReport(id: Serial, text: string): void {
+    this.session.run(sql.storeEarlyReport, text, id)
   }
 
   /** Returns the alarm with its row number. An imported alarm's timers are added one by one. */

@@ -47,7 +47,7 @@ export const markTimerEdited = 'UPDATE wakeful_timers SET edited = 1 WHERE id = 
 /** A timer in flight stays in the shard that delivers it, and moves when it settles. */
 export const retargetTimers = `UPDATE wakeful_timers SET target = ?, shard = ?
   WHERE tenant = ? AND owner = ? AND alarm = ? AND edited = 0`
-export const reportTimer = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
+export const storeEarlyReport = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
 export const timerById = `SELECT ${TIMER} FROM wakeful_timers WHERE id = ?`
 export const timersOfAlarm = `SELECT ${TIMER} FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ? ORDER BY id`
 
@@ -76,7 +76,7 @@ export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
 
 /** Read from the index alone, which skips a thousand rows in the time it takes to read fifty. */
-export const wakeAfter = `SELECT wake_at FROM wakeful_timers
+export const nthWake = `SELECT wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1 OFFSET ?`
 
 export const requeueWithoutHandler = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
