@@ -93,7 +93,7 @@ const editShape = bodyShape('edit') as BodyShape<NetworkOption & EditOption>
 export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
   id: 'NewAlarm',
   description:
-    'One of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`, and the options of the alarm.',
+    'One of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`, and the options of the alarm. An option that is `null` counts as omitted.',
 })
 
 /** The body of a set by key: the key is in the path. */
@@ -102,7 +102,8 @@ export const setByKeyBody = setBody.omit({ key: true }).meta({ id: 'AlarmByKey' 
 /** The body of an edit. */
 export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...editShape }).meta({
   id: 'AlarmEdit',
-  description: 'Omitted fields stay as they are. A time reschedules the alarm and resets its failures.',
+  description:
+    'Omitted fields stay as they are; an option that is `null` gets its default. A time reschedules the alarm and resets its failures.',
 })
 
 /** The bodies of edits, with the names that only a new alarm has: they are refused as the library refuses them. */

@@ -73,7 +73,7 @@ export const alarmOperations = operationsOf('alarms', {
     rights: 'write',
     summary: 'Set up to 1,000 alarms, all or none',
     description:
-      'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items.',
+      'Each item may have its own `idempotency_key`. The header `Idempotency-Key` is an error, because it cannot belong to all items. A batch may be empty.',
     body: z.strictObject({ items: z.array(setBody).meta({ maxItems: DEFAULT_LIMITS.batchMax }) }),
     idempotencyHeader: false,
     answers: created('All are set, in the order of the request.', z.object({ items: z.array(setWire) })),

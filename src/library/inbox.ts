@@ -1,4 +1,4 @@
-import { assertInteger, assertName, checked, type Scope } from '../alarm/index.ts'
+import { assertInteger, assertName, assertText, checked, type Scope } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { durationOf } from '../time/index.ts'
@@ -56,6 +56,10 @@ export class OwnInbox implements Inbox {
     if (complete !== undefined && fail !== undefined)
       throw new WakefulError('inbox.both_reports', {}, { field: 'complete' })
     if (tries !== undefined) assertInteger('tries', tries, 1, null)
+    // Before the wake is removed: a wrong report must leave it reserved for the caller, who corrects the report.
+    const { messageBytesMax } = this.#library.limits
+    if (complete !== undefined) assertText('complete', complete, messageBytesMax)
+    if (fail !== undefined) assertText('fail', fail, messageBytesMax)
     const { store } = this.#library
     // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.
     const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)

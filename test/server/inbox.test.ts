@@ -41,6 +41,16 @@ it('delivers a wake to a waiting agent, and accepts its report', async () => {
   const path = `/v1/inbox/${wake.occurrence_id}/ack`
   expect((await call('POST', path)).status).toBe(404)
   expect((await call('POST', path, { complete: 'done', fail: 'no' }, as)).json.code).toBe('invalid_request')
+  // A wrong report changes nothing: the wake stays reserved, and the corrected report is accepted.
+  for (const [wrong, field] of [
+    [{ complete: 5 }, 'complete'],
+    [{ fail: { text: 'no' } }, 'fail'],
+    [{ complete: 'x'.repeat(64 * 1024 + 1) }, 'complete'],
+  ] as const) {
+    const { status, json } = await call('POST', path, wrong, as)
+    expect([status, json.errors[0].field]).toEqual([400, field])
+  }
+  expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
   expect((await call('POST', path, { complete: 'done' }, as)).json).toEqual({ acknowledged: true })
   expect((await call('POST', path, {}, as)).status).toBe(404)
   expect((await call('GET', `/v1/alarms/${set.json.id}`, undefined, as)).json).toMatchObject({

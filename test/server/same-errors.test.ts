@@ -85,6 +85,19 @@ it('what no request could carry is refused by the client as the library refuses 
     expect(await thrownBy(other)).toEqual(await thrownBy(one))
 })
 
+it('several mistakes are one error with all of them, also over the WebSocket', async () => {
+  for (const [path, name, args] of [
+    ['/v1/alarms/actions', 'act', { action: 'nonsense', ids: 1 }],
+    ['/v1/targets/pause', 'pauseTarget', { target: '', nope: 1 }],
+    ['/v1/alarms', 'set', { delay: '1h', colour: 1, shape: 2 }],
+  ] as const) {
+    const rest = (await call('POST', path, args)).json
+    const { error } = await ws.call(name, args)
+    expect([name, error.errors ?? error]).toEqual([name, rest.errors ?? rest])
+    expect([name, error.reason]).toEqual([name, rest.reason])
+  }
+})
+
 it('what is accepted is accepted by all: null is the default of a text, a choice or a number, and a batch may be empty', async () => {
   const nulls: Wrong = {
     label: null,

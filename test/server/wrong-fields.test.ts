@@ -30,6 +30,10 @@ it('says which field is wrong, by its path, and what would be right', async () =
   expect(nested.errors).toMatchObject([
     { field: 'quotas.foo', detail: expect.stringContaining('min_interval') },
   ])
+  const quotas = await refused('/v1/tenants/x', { quotas: { min_interval: 5 } }, 'PUT')
+  expect(quotas.errors).toMatchObject([{ field: 'quotas.min_interval' }])
+  const filter = await refused('/v1/alarms/actions', { action: 'pause', filter: { label: 5 } })
+  expect(filter.errors).toMatchObject([{ field: 'filter.label' }])
   const batch = (...items: object[]) =>
     refused('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
   for (const [wrong, text, field] of [

@@ -1,6 +1,6 @@
 import { type AlarmView, readFilters, wireJson } from '../../alarm/index.ts'
 import type { Input, operations } from '../../contracts/index.ts'
-import { errorText, WakefulError } from '../../error.ts'
+import { aboutField, errorText, WakefulError } from '../../error.ts'
 import {
   type Alarms,
   type ListOptions,
@@ -42,7 +42,11 @@ export function pageOf({ items, nextCursor }: ListPage): Reply {
 }
 
 /** The pages of a list, up to a number of alarms. */
-export async function* pagesOf(alarms: Alarms, options: ListOptions, max: number): AsyncGenerator<ListPage> {
+export async function* pagesOf(
+  alarms: Pick<Alarms, 'list'>,
+  options: ListOptions,
+  max: number,
+): AsyncGenerator<ListPage> {
   let found = 0
   let next: { cursor?: string } | null = {}
   while (next !== null && found < max) {
@@ -58,7 +62,8 @@ export async function actOnMany(caller: Caller, quotas: QuotaGuard, order: Order
   const filter = listOptions(order.filter)
   const refused: Refused[] = []
   let [matched, done, more] = [0, 0, false]
-  for await (const { items, nextCursor } of pagesOf(caller.alarms, filter, MATCHED_MAX)) {
+  const list = (options?: ListOptions) => caller.alarms.list(options).catch(refuseFilter)
+  for await (const { items, nextCursor } of pagesOf({ list }, filter, MATCHED_MAX)) {
     if (signal?.aborted === true) break
     matched += items.length
     more = nextCursor !== null
@@ -68,6 +73,12 @@ export async function actOnMany(caller: Caller, quotas: QuotaGuard, order: Order
     refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
   }
   return { matched, done, refused, more }
+}
+
+/** Throws an error about a field of a list as one about that field of the call's `filter`. */
+function refuseFilter(thrown: unknown): never {
+  if (thrown instanceof WakefulError && thrown.field !== undefined) throw aboutField('filter', thrown)
+  throw thrown
 }
 
 async function actOn(

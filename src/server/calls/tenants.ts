@@ -1,5 +1,5 @@
 import { type OperationName, wireText } from '../../contracts/index.ts'
-import { WakefulError } from '../../error.ts'
+import { inField, WakefulError } from '../../error.ts'
 import type { Caller } from '../auth/index.ts'
 import { checkedQuotas, type TenantRegistry, type TenantView } from '../limits/index.ts'
 import type { PauseControl } from '../tenants/index.ts'
@@ -31,7 +31,8 @@ export function tenantCalls(tenants: TenantRegistry, pauses: PauseControl, audit
 
     putTenant: async ({ params, body }, { caller }) => {
       assertOperator(caller)
-      const [quotas, owners] = [checkedQuotas(body.quotas ?? {}), checkedQuotas(body.owner_quotas ?? {})]
+      const quotas = inField('quotas', () => checkedQuotas(body.quotas ?? {}))
+      const owners = inField('ownerQuotas', () => checkedQuotas(body.owner_quotas ?? {}))
       const view = await tenants.putQuotas(params.tenant, quotas, owners)
       await pauses.limit(params.tenant, await tenants.quotasOf(params.tenant))
       await audit(caller, 'tenant_quotas_put', { tenant: params.tenant, quotas, owner_quotas: owners })

@@ -170,7 +170,8 @@ function problemSchema(): Json {
   const detail = { type: 'string', description: 'What was wrong, with which value, and what to do.' }
   return {
     type: 'object',
-    description: 'An error (RFC 9457).',
+    description:
+      'An error (RFC 9457). Only the answer to bytes that are not a valid HTTP request has no `reason` and `params`.',
     properties: {
       type: { type: 'string' },
       title: { type: 'string' },
@@ -190,6 +191,6 @@ function problemSchema(): Json {
       },
       request_id: { type: 'string' },
     },
-    required: ['type', 'title', 'status', 'code', 'detail', 'reason', 'params'],
+    required: ['type', 'title', 'status', 'code', 'detail'],
   }
 }

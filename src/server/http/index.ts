@@ -23,4 +23,3 @@ export {
   traceOf,
   withIdempotencyKey,
 } from './request.ts'
-export { unknownName } from './wrong-fields.ts'

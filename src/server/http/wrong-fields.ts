@@ -38,7 +38,7 @@ function errorsOf(issue: Issue, schema: z.ZodObject): WakefulError[] {
 }
 
 /** A name that the call does not take: one that only a new alarm has, or one that nobody knows. */
-export function unknownName(
+function unknownName(
   body: z.core.$ZodType | null | undefined,
   name: string,
   known: readonly string[],

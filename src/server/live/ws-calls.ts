@@ -5,7 +5,7 @@ import { WakefulError } from '../../error.ts'
 import { unknownWireField } from '../../errors/index.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
 import type { CallContext, Reply } from '../calls/index.ts'
-import { checked, problemOf, unknownName } from '../http/index.ts'
+import { checked, problemOf } from '../http/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { type EventFeedOptions, parseTypes } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
@@ -127,20 +127,30 @@ async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Pro
 
 /** The input of an operation: its parameters, query and body, which stand side by side in `args`. */
 function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
-  const shapes = [params?.shape ?? {}, query?.shape ?? {}, body?.shape ?? {}]
-  const own = ifMatch === true ? ['if_match'] : []
-  const known = [...shapes.flatMap((shape) => Object.keys(shape)), ...own]
-  const unknown = Object.keys(args).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw unknownName(body, unknown, known)
-  const [inParams, inQuery, inBody] = shapes.map((shape) =>
-    Object.fromEntries(Object.entries(args).filter(([name]) => Object.hasOwn(shape, name))),
-  )
+  const { if_match, ...others } = args
+  const rest: Args = ifMatch === true ? others : args
+  const inParams = named(rest, (name) => Object.hasOwn(params?.shape ?? {}, name))
+  const inQuery = named(rest, (name) => Object.hasOwn(query?.shape ?? {}, name))
+  // Names that nothing knows count as part of the body or the query, whose check rejects them together with what else is
+  // wrong: so the error is the same as over REST.
+  const unknown = named(rest, (name) => !Object.hasOwn(inParams, name) && !Object.hasOwn(inQuery, name))
+  const [first] = Object.keys(unknown)
+  if (first !== undefined && body === undefined && query === undefined)
+    throw unknownWireField(first, [
+      ...Object.keys(params?.shape ?? {}),
+      ...(ifMatch === true ? ['if_match'] : []),
+    ])
   return {
     params: params === undefined ? {} : checked(params, inParams),
-    query: query === undefined ? {} : checked(query, asTexts(inQuery!)),
-    body: body === undefined ? {} : checked(body, inBody),
-    ...(args.if_match !== undefined && { seen: seenOf(args.if_match) }),
+    query:
+      query === undefined ? {} : checked(query, asTexts({ ...inQuery, ...(body === undefined && unknown) })),
+    body: body === undefined ? {} : checked(body, unknown),
+    ...(ifMatch === true && if_match !== undefined && { seen: seenOf(if_match) }),
   }
+}
+
+function named(args: Args, isWanted: (name: string) => boolean): Args {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => isWanted(name)))
 }
 
 /** In a query every value is a string. Over the WebSocket a number may also be a number. */

@@ -32,7 +32,7 @@ export const RULE_BUGS: readonly Bug[] = [
       {
         file: 'src/alarm/decisions/settle.ts',
         from: 'return alarm.cancelledAt === null ? lost(loaded, context) : dropped',
-        to: "return alarm.cancelledAt === null ? dropped(loaded, 'rescheduled', context) : dropped",
+        to: "return alarm.cancelledAt === null ? closeOccurrence(loaded, { events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }, 'cancel', context) : dropped",
       },
     ],
   },
