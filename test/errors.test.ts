@@ -140,6 +140,15 @@ describe('an error', () => {
     expect(render(error, 'cli')).toMatch(/^--completion-timeout: '5' has no unit\./)
   })
 
+  it('names the part of a flag that takes JSON', () => {
+    const error = (field: string) =>
+      new WakefulError('field.invalid', { expected: 'a string', value: 'a number' }, { field })
+    expect(render(error('target.webhook'), 'cli')).toBe('--target: webhook must be a string, not a number.')
+    expect(render(error('onFailure.headers.A'), 'cli')).toMatch(/^--on-failure: headers\.A must be /)
+    expect(render(error('target.pool'), 'cli')).toMatch(/^--pool must be /)
+    expect(render(error('target.webhook'), 'wire')).toMatch(/^`target\.webhook` must be /)
+  })
+
   it('takes the parameters that its text names, and no others', () => {
     // @ts-expect-error {name} is missing
     expect(new WakefulError('alarm.not_found', {}).message).toBe('There is no alarm .')

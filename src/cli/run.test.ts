@@ -53,7 +53,7 @@ describe('bad usage', () => {
   it.each([
     [['set'], /The time is missing/],
     [['set', 'florp'], /'florp' is not a time/],
-    [['set', 'in 5 minutes', '--payload', '{oops'], /not JSON/],
+    [['set', 'in 5 minutes', '--payload', '{oops'], /^error: --payload is not JSON: /],
     [['set', 'in 5 minutes', '--timezone', 'Mars/Olympus'], /not a known time zone/],
     [['set', 'in 5 minutes', '--ack', 'maybe'], /Allowed choices are delivery, report/],
     [['lst'], /unknown command 'lst' \(Did you mean list\?\)/],
@@ -182,6 +182,18 @@ describe('an alarm', () => {
       /^set: \S+\n {2}fires {3}.* \(in 1h\)\n {2}target {2}printed by `wakeful serve`\n$/,
     )
     expect(stderr).toMatch(/start `wakeful serve`/)
+  })
+
+  it('is refused with the part of a target that is wrong', async () => {
+    const { code, stderr } = await wakeful(['set', '--delay', '1h', '--target', '{"webhook":5}'])
+    expect(code).toBe(2)
+    expect(stderr).toBe('error: --target: webhook must be a string, not a number. (invalid_request)\n')
+  })
+
+  it('names the store of --db in the command to start', async () => {
+    const file = join(dir, 'other one.db')
+    const { stderr } = await wakeful(['set', '--delay', '1h', '--db', file])
+    expect(stderr).toContain(`start \`wakeful serve --db '${file}'\``)
   })
 
   it('notes that no process serves its pool', async () => {

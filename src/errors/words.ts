@@ -53,6 +53,9 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** Fields whose parts have no flags of their own. */
 const WHOLE_FLAGS: readonly string[] = ['exclude', 'onFailure', 'target']
 
+/** Those of them that take JSON, so that users know their parts by name. */
+const JSON_FLAGS: readonly string[] = ['onFailure', 'target']
+
 /** An error as data: what goes over the wire, and what every interface renders its text from. */
 export interface ErrorData {
   readonly reason: string
@@ -68,7 +71,7 @@ export function render(error: ErrorData, where: Interface): string {
   const reason = reasonOf(error.reason)
   if (reason === undefined) return error.message
   const name = (field: string) => nameIn(where, field)
-  const it = error.field === undefined ? 'The value' : name(error.field)
+  const it = error.field === undefined ? 'The value' : subjectIn(where, error.field)
   const own = reason.text(error.params, {
     interface: where,
     it,
@@ -85,6 +88,13 @@ export function render(error: ErrorData, where: Interface): string {
 function nameIn(where: Interface, field: string): string {
   if (where === 'cli') return flagOf(field)
   return `\`${where === 'library' ? field : wireField(field)}\``
+}
+
+/** The field that an error is about. A part of a flag's JSON stands behind the flag: `--target: webhook`. */
+function subjectIn(where: Interface, field: string): string {
+  const [whole, ...rest] = field.split('.') as [string, ...string[]]
+  const isInJson = rest.length > 0 && JSON_FLAGS.includes(whole) && FLAGS[field] === undefined
+  return where === 'cli' && isInJson ? `${flagOf(whole)}: ${rest.join('.')}` : nameIn(where, field)
 }
 
 function optionIn(where: Interface, field: string, value: string): string {

@@ -50,6 +50,12 @@ describe('reading JSON', () => {
     expect(items.items.map(({ payload }) => payload.text)).toEqual(['1.50', 'null'])
   })
 
+  it('names the verbatim member that cannot be stored', () => {
+    expect(() => readJson('{"payload":"\ud83d"}', PAYLOAD)).toThrow(
+      expect.objectContaining({ reason: 'field.lone_surrogate', field: 'payload' }),
+    )
+  })
+
   it('keeps members as text only at their place', () => {
     const text =
       '{"target":{"payload":{"x":1},"items":[{"payload":2}]},"constructor":{"payload":3},"items":[[{"payload":4.0}]]}'

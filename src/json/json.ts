@@ -1,4 +1,4 @@
-import { errorText, WakefulError } from '../errors/core.ts'
+import { errorText, inField, WakefulError } from '../errors/core.ts'
 
 /** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
 const DEPTH_MAX = 100
@@ -131,7 +131,7 @@ class Reader {
       if (!this.#isKept && Object.hasOwn(fields, name))
         throw new WakefulError('json.name_twice', { name: quoted(name) })
       this.#expect(':', 'a colon')
-      const value = this.#member(depth + 1, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
+      const value = this.#member(depth + 1, name, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
       // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
       if (name === '__proto__')
         Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
@@ -141,14 +141,14 @@ class Reader {
     }
   }
 
-  #member(depth: number, verbatim: true | Verbatim): unknown {
+  #member(depth: number, name: string, verbatim: true | Verbatim): unknown {
     if (verbatim !== true) return this.#value(depth, verbatim)
     this.#next()
     const from = this.#at
     this.#isKept = true
     this.#value(depth, NOTHING)
     this.#isKept = false
-    return new RawJson(this.#text.slice(from, this.#at))
+    return inField(name, () => new RawJson(this.#text.slice(from, this.#at)))
   }
 
   #list(depth: number, verbatim: Verbatim): unknown[] {

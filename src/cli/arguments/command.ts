@@ -43,3 +43,8 @@ export function choice(flags: string, summary: string, words: readonly string[])
 export function joined(words: readonly string[]): string {
   return words.join(' ').trim()
 }
+
+/** An argument of a command that users copy, quoted for a shell if needed. */
+export function shellArgument(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

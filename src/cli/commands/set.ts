@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type AlarmView, type RawJson, rawJson, wireJson } from '../../alarm/index.ts'
+import { inField } from '../../error.ts'
 import { type SetView, withFields, withoutUndefined } from '../../library/index.ts'
+import { withoutPasswords } from '../../redaction/index.ts'
 import { resolveWhen } from '../../time/index.ts'
 import {
   addCommand,
@@ -14,6 +16,7 @@ import {
   readSetFlags,
   readWhen,
   type SetFlags,
+  shellArgument,
   type WhenFlags,
   zoneOf,
 } from '../arguments/index.ts'
@@ -83,24 +86,33 @@ function isPrinted(alarm: AlarmView): boolean {
 
 /** Prints a note if no process fires alarms now: newcomers would wait for the alarm in vain. */
 async function noteIfNothingFires(alarm: AlarmView, session: Session, cli: CliContext): Promise<void> {
-  const { wakeful, out, url } = session
+  const { wakeful, out, globals, url } = session
   // A server fires alarms itself.
   if (isInMemory(url) || wakeful === null) return
   const pools = await wakeful.ownership()
   if (pools.some(({ pool, owner }) => pool === alarm.pool && owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
+  // A URL with a password is not printed.
+  const isShown = globals.db !== undefined && withoutPasswords(globals.db) === globals.db
+  const db = isShown ? ` --db ${shellArgument(globals.db)}` : ''
   out.note(
     isServed
-      ? `no process fires it now: start \`${cli.invocation} serve\``
+      ? `no process fires it now: start \`${cli.invocation} serve${db}\``
       : `no process serves pool ${oneLine(alarm.pool)} now: it fires when one starts`,
   )
 }
 
-/** The payload of an argument: itself, that of a file (`@file`), or of stdin (`-`). */
-async function readPayload(argument: string | undefined, { stdin }: Terminal): Promise<RawJson | undefined> {
+/** The payload of an argument. */
+async function readPayload(argument: string | undefined, terminal: Terminal): Promise<RawJson | undefined> {
   if (argument === undefined) return undefined
-  if (argument === '-') return rawJson((await text(stdin)).trim())
-  if (!argument.startsWith('@')) return rawJson(argument.trim())
+  const json = await readInput(argument, terminal)
+  return inField('payload', () => rawJson(json.trim()))
+}
+
+/** The text of an argument: itself, that of a file (`@file`), or of stdin (`-`). */
+async function readInput(argument: string, { stdin }: Terminal): Promise<string> {
+  if (argument === '-') return text(stdin)
+  if (!argument.startsWith('@')) return argument
   const file = argument.slice(1)
-  return rawJson((await withFile(file, () => readFile(file, 'utf8'))).trim())
+  return withFile(file, () => readFile(file, 'utf8'))
 }

@@ -7,7 +7,7 @@ import type { EventView, Wakeful } from '../../index.ts'
 import { eventWire, type PoolReadings } from '../../library/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Log } from '../../server/index.ts'
-import { isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/index.ts'
+import { isInMemory, PRINT_TARGET, STORE_DEFAULT, shellArgument } from '../arguments/index.ts'
 import type { CliContext, Output, Stop } from '../terminal/index.ts'
 import { localInstants, oneLine } from '../text/index.ts'
 
@@ -38,7 +38,7 @@ export async function banner(context: ServeContext, wakeful: Wakeful, http: stri
   }
   // A URL with a password is not suggested as an argument.
   const isInEnvironment = configured.sources.db === 'environment' || url !== fullUrl
-  const db = isInEnvironment || url === STORE_DEFAULT ? '' : ` --db ${quoted(storeFile(url) ?? url)}`
+  const db = isInEnvironment || url === STORE_DEFAULT ? '' : ` --db ${shellArgument(storeFile(url) ?? url)}`
   out.line(`wakeful ${cli.version}: store ${url}, pools ${SERVED.join(' and ')}, pid ${cli.terminal.pid}`)
   if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
@@ -107,9 +107,4 @@ function warningText({ type, alarmId, data }: EventView, zone: string): string {
   const what = type.replace('alarm.', '').replaceAll('_', ' ')
   const reason = data.error ?? data.reason
   return `${what}: ${alarmId}${typeof reason === 'string' ? `: ${oneLine(reason)}` : ''}`
-}
-
-/** An argument, quoted for a shell if needed. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
