@@ -1,4 +1,4 @@
-import { errorText, inField, WakefulError } from '../errors/core.ts'
+import { errorText, WakefulError } from '../errors/core.ts'
 
 /** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
 const DEPTH_MAX = 100
@@ -11,12 +11,12 @@ const PLAIN = /[ !#-[\]-\uffff]*/y
 export class RawJson {
   readonly text: string
 
-  constructor(text: string) {
-    if (!text.isWellFormed()) throw new WakefulError('field.lone_surrogate', {})
+  constructor(text: string, field?: string) {
+    if (!text.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
     try {
       JSON.parse(text)
     } catch (cause) {
-      throw new WakefulError('json.invalid', { cause: errorText(cause) }, { cause })
+      throw new WakefulError('json.invalid', { cause: errorText(cause) }, { cause, field })
     }
     this.text = text
   }
@@ -148,7 +148,7 @@ class Reader {
     this.#isKept = true
     this.#value(depth, NOTHING)
     this.#isKept = false
-    return inField(name, () => new RawJson(this.#text.slice(from, this.#at)))
+    return new RawJson(this.#text.slice(from, this.#at), name)
   }
 
   #list(depth: number, verbatim: Verbatim): unknown[] {

@@ -109,6 +109,7 @@ async function recomputeAll(
   for (let after: Serial | null = 0; after !== null; ) {
     const now = context()
     const selection = { ...which, after, limit: RECOMPUTED_MAX }
+    // `review` is the name of this work in the metrics, which must not change with the name of the method.
     const page: RecomputeResult = await store
       .recomputeInstants(selection, (snapshot) => recomputeInstants(snapshot, now), now)
       .catch((thrown: unknown) => reportAndRethrow(observer, 'review', thrown))

@@ -93,8 +93,8 @@ async function noteIfNothingFires(alarm: AlarmView, session: Session, cli: CliCo
   if (pools.some(({ pool, owner }) => pool === alarm.pool && owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
   // A URL with a password is not printed.
-  const isShown = globals.db !== undefined && withoutPasswords(globals.db) === globals.db
-  const db = isShown ? ` --db ${shellArgument(globals.db)}` : ''
+  const isPrintable = globals.db !== undefined && withoutPasswords(globals.db) === globals.db
+  const db = isPrintable ? ` --db ${shellArgument(globals.db)}` : ''
   out.note(
     isServed
       ? `no process fires it now: start \`${cli.invocation} serve${db}\``

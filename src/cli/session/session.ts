@@ -32,8 +32,8 @@ export interface StoreSession extends Session {
 }
 
 /**
- * What a command needs of the store: `any` creates a missing store, `existing` uses an empty one in memory instead of
- * creating files or tables in the wrong place, `none` opens no store.
+ * What a command needs of the store: `any` creates a missing store; `existing` reads from an empty store in memory
+ * where there is none, so that a mistyped name creates no file or table; `none` needs no store, and gets an empty one in memory.
  */
 export type StoreRequirement = 'any' | 'existing' | 'none'
 

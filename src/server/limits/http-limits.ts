@@ -60,7 +60,8 @@ export class PipelineQueue {
     // Node no longer handles errors of this socket.
     socket.on('error', () => socket.destroy())
     const current = this.#pipelines.get(socket)?.current
-    // An incomplete request was cut off. Answer it now, unless it was answered already: the rest will never arrive.
+    // If the request before this one is incomplete, it was cut off and never ends: this one is answered now, unless the
+    // answer to that one has begun.
     if (current?.req.complete !== false) this.#add(socket, { outgoing: null, answer })
     else if (!current.headersSent) answer()
     else if (!current.writableEnded) socket.destroy()

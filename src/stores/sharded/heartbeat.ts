@@ -92,7 +92,7 @@ export class LivenessTracker {
  * The milliseconds until the first lease of another holder ends, among those not renewed for half a lease: a live
  * process renews earlier. Null if there is none.
  */
-export function overdueMs(result: HeartbeatResult, leaseMs: number): number | null {
+export function untilOverdueMs(result: HeartbeatResult, leaseMs: number): number | null {
   const holders = new Set(result.shards.flatMap(({ holder }) => holder ?? []))
   const left = result.others
     .filter(({ process }) => holders.has(process))

@@ -6,7 +6,7 @@ import {
   type HeartbeatResult,
   LivenessTracker,
   type OtherProcess,
-  overdueMs,
+  untilOverdueMs,
 } from './heartbeat.ts'
 import { type NextWakeCache, RECENT_MS } from './next-wake-cache.ts'
 import { DrainingShards, type PoolRebalance, rebalancePool } from './shard-balance.ts'
@@ -194,7 +194,7 @@ class LeaseHolder {
     await this.#releaseSurplus(pools, result, answeredAt)
     await this.#acquire(pools, result, until, context)
     // A dead process's lease may end long before the next heartbeat: take over then, not later.
-    const overdue = overdueMs(result, leaseMs)
+    const overdue = untilOverdueMs(result, leaseMs)
     if (overdue !== null) requestHeartbeat(overdue + 1)
     return [...this.leases.values()].sort((a, b) => a.shard - b.shard)
   }

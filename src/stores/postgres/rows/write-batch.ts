@@ -338,7 +338,8 @@ const EMPTY: readonly string[] = []
 
 /**
  * The parameters of `insertAlarms`: the values of alarms, and the shards and values of their first timers. A column with the
- * same value in every row is sent as one value (`same`) and an empty list. There is at least one alarm.
+ * same value in every row is sent as one value (`same`) and an empty list; the correlation ids, if each is the id of its alarm,
+ * as an empty list without a value. There is at least one alarm.
  */
 export function insertAlarmsParams(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
   const lists: (readonly (string | Serial | null)[])[] = []
