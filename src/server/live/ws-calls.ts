@@ -131,10 +131,10 @@ function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   const rest: Args = ifMatch === true ? others : args
   const inParams = named(rest, (name) => Object.hasOwn(params?.shape ?? {}, name))
   const inQuery = named(rest, (name) => Object.hasOwn(query?.shape ?? {}, name))
-  // Names that nothing knows count as part of the body or the query, whose check rejects them together with what else is
-  // wrong: so the error is the same as over REST.
-  const unknown = named(rest, (name) => !Object.hasOwn(inParams, name) && !Object.hasOwn(inQuery, name))
-  const [first] = Object.keys(unknown)
+  // The fields of the body, with unknown names: the check of the body, or of the query, rejects these together with what
+  // else is wrong, so that the error is the same as over REST.
+  const remaining = named(rest, (name) => !Object.hasOwn(inParams, name) && !Object.hasOwn(inQuery, name))
+  const [first] = Object.keys(remaining)
   if (first !== undefined && body === undefined && query === undefined)
     throw unknownWireField(first, [
       ...Object.keys(params?.shape ?? {}),
@@ -143,8 +143,10 @@ function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   return {
     params: params === undefined ? {} : checked(params, inParams),
     query:
-      query === undefined ? {} : checked(query, asTexts({ ...inQuery, ...(body === undefined && unknown) })),
-    body: body === undefined ? {} : checked(body, unknown),
+      query === undefined
+        ? {}
+        : checked(query, asTexts({ ...inQuery, ...(body === undefined && remaining) })),
+    body: body === undefined ? {} : checked(body, remaining),
     ...(ifMatch === true && if_match !== undefined && { seen: seenOf(if_match) }),
   }
 }

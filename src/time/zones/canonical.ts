@@ -4,8 +4,6 @@ import { temporal } from './temporal.ts'
 
 export { assertInstant, INSTANT_MAX, INSTANT_MIN } from '../durations/index.ts'
 
-/** Which time zones Wakeful accepts, and their canonical form. */
-
 const formatted = new Map<number, string>()
 const FORMATTED_MAX = 32
 
