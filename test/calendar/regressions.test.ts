@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { When } from '../../src/index.ts'
 import { openTest, type TestBench, type TestOptions } from '../../src/testing/index.ts'
 import { readCalendar } from '../../src/time/index.ts'
+import { cpuMs } from '../cpu-time.ts'
 
 /** Regressions, each as an adversarial tester found it. */
 
@@ -125,10 +126,10 @@ describe('an edited calendar', () => {
 test('an .ics with an endless label is read at once', () => {
   const event = (label: string) =>
     `BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20260101\r\nDTEND;VALUE=DATE:20800101\r\nSUMMARY:${label}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`
-  const start = performance.now()
+  const start = cpuMs()
   const { calendar } = readCalendar('c', { ics: event('x '.repeat(900_000)) }, 0)
   expect(calendar.dates['2026-01-01']!.length).toBeLessThanOrEqual(200)
-  expect(performance.now() - start).toBeLessThan(5_000)
+  expect(cpuMs() - start).toBeLessThan(5_000)
 })
 
 describe('an rrule of two lines', () => {

@@ -52,7 +52,7 @@ async function play(): Promise<void> {
     cancel: (id: string) => wakeful.cancel(id),
     stats: () => wakeful.stats(),
     isOwner: () => wakeful.isOwner,
-    usage: () => ({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss, at: performance.now() }),
+    usage: () => ({ cpu: process.cpuUsage(), switches: process.resourceUsage().voluntaryContextSwitches }),
     close: () => wakeful.close(),
   }
   process.on('message', async ({ id, name, args }: Call) => {

@@ -10,45 +10,58 @@ beforeEach(async () => {
 
 afterEach(() => wakeful.close())
 
+/** The loop also wakes once a second by itself: what takes less was not found by that. */
+const SOON_MS = 600
+
+/** Measures until one delay is short: on a busy machine any may be long, but without the mechanism every one is. */
+async function assertSoon(what: string, delayMs: () => Promise<number>): Promise<void> {
+  const delays: number[] = []
+  while (delays.length < 20 && !delays.some((ms) => ms < SOON_MS)) delays.push(await delayMs())
+  console.log(`${what}: ${delays.map((ms) => ms.toFixed(0)).join(', ')} ms`)
+  expect(Math.min(...delays)).toBeLessThan(SOON_MS)
+}
+
 test('a retry after a short backoff is on time although nothing else wakes the loop', async () => {
   const starts: number[] = []
-  const ended = new Promise<void>((resolve) => {
-    wakeful.handle('fail', (fire) => {
-      starts.push(performance.now())
-      if (fire.attempt === 4) resolve()
-      else throw new Error('not yet')
-    })
+  let ended = () => {}
+  wakeful.handle('fail', (fire) => {
+    starts.push(performance.now())
+    if (fire.attempt === 4) ended()
+    else throw new Error('not yet')
   })
   await wakeful.start()
-  await wakeful.set(new Date(), { target: 'fail', backoff: { baseMs: 50, capMs: 50 } })
-  await ended
-  const gaps = starts.slice(1).map((at, i) => at - starts[i]!)
-  console.log(`retries with a backoff of 50 ms came after ${gaps.map((gap) => gap.toFixed(0)).join(', ')} ms`)
-  expect(Math.max(...gaps)).toBeLessThan(500)
+  await assertSoon('retries with a backoff of 50 ms', async () => {
+    starts.length = 0
+    const last = new Promise<void>((resolve) => {
+      ended = resolve
+    })
+    await wakeful.set(new Date(), { target: 'fail', backoff: { baseMs: 50, capMs: 50 } })
+    await last
+    return Math.max(...starts.slice(1).map((at, i) => at - starts[i]!))
+  })
 })
 
 test('a missing report times out on time', async () => {
   wakeful.handle('await', () => {})
   await wakeful.start()
-  const from = performance.now()
-  const { id } = await wakeful.set(new Date(), { target: 'await', ack: 'report', completionTimeout: '100ms' })
-  while ((await wakeful.get(id))!.status !== 'timed_out')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(performance.now() - from).toBeLessThan(600)
+  await assertSoon('a report awaited for 100 ms', async () => {
+    const from = performance.now()
+    const options = { target: 'await', ack: 'report', completionTimeout: '100ms' } as const
+    const { id } = await wakeful.set(new Date(), options)
+    while ((await wakeful.get(id))!.status !== 'timed_out')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    return performance.now() - from
+  })
 })
 
 test('a reader that follows the log sees a fire of the same process at once', async () => {
   wakeful.handle('note', () => {})
   await wakeful.start()
-  const signal = AbortSignal.timeout(10_000)
-  const seen = (async () => {
-    for await (const event of wakeful.events({ follow: true, signal }))
-      if (event.type === 'alarm.fired') return performance.now()
-    return null
-  })()
-  await wakeful.set(new Date(Date.now() + 200), { target: 'note' })
-  const due = performance.now() + 200
-  const at = await seen
-  expect(at).not.toBeNull()
-  expect(at! - due).toBeLessThan(500)
+  await assertSoon('a reader of the log', async () => {
+    const { id } = await wakeful.set(new Date(Date.now() + 200), { target: 'note' })
+    const due = performance.now() + 200
+    for await (const event of wakeful.events({ follow: true }))
+      if (event.type === 'alarm.fired' && event.alarmId === id) return performance.now() - due
+    return Number.POSITIVE_INFINITY
+  })
 })

@@ -83,11 +83,10 @@ test('a backlog of transactional handlers lets sets through', async () => {
   await wakeful.setMany(Array.from({ length: 30 }, () => ({ when: new Date(), target: 'write' })))
   await wakeful.start()
   await first
-  const from = performance.now()
   await wakeful.set(new Date(Date.now() + 60_000), { target: 'write' })
-  const waitedMs = performance.now() - from
-  console.log(`a set behind 30 transactional handlers of 100 ms was answered after ${waitedMs.toFixed(0)} ms`)
-  expect(waitedMs).toBeLessThan(1_500)
+  const done = effects()
+  console.log(`a set behind 30 transactional handlers was answered when ${done} of them were done`)
+  expect(done).toBeLessThan(15)
 })
 
 test('an aborted transactional handler cannot write any more, nor into the next transaction', async () => {

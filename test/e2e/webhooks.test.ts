@@ -91,20 +91,24 @@ describe('signatures', () => {
       const sink = await openSink()
       const target = { webhook: sink.url }
       const { secret: first } = await wakeful.webhooks.secret()
-      const stream = wakeful.setMany(
-        Array.from({ length: 300 }, (_, index) => ({ when: new Date(Date.now() + 3 * index), target })),
-      )
-      await sink.received(100)
+      const send = (message: string) =>
+        wakeful.setMany(
+          Array.from({ length: 150 }, (_, index) => {
+            return { when: new Date(Date.now() + 3 * index), target, message }
+          }),
+        )
+      await send('before')
+      await sink.received(50)
       const rotated = await wakeful.webhooks.rotateSecret()
+      await send('after')
       const arrived = await sink.received(300)
-      await stream
       expect(rotated).toMatchObject({ former: first })
       expect(rotated.secret).not.toBe(first)
       for (const each of arrived) verified(first, each)
-      const since = arrived.filter(({ headers }) => headers['webhook-signature']!.includes(' '))
-      expect(since.length).toBeGreaterThan(50)
-      for (const each of since) verified(rotated.secret, each)
-      expect(arrived.slice(arrived.indexOf(since[0]!))).toEqual(since)
+      // One that was sent during the rotation may have either.
+      const after = arrived.filter(({ body }) => JSON.parse(body).wake_message === 'after')
+      expect(after).toHaveLength(150)
+      for (const each of after) verified(rotated.secret, each)
     })
   })
 })
@@ -245,13 +249,11 @@ describe('an endpoint', () => {
         const hanging = await openSink(() => ({ after: new Promise(() => {}) }))
         const lively = await openSink()
         const times = (count: number, webhook: string) =>
-          Array.from({ length: count }, () => ({ when: new Date(), target: { webhook }, timeout: '5s' }))
+          Array.from({ length: count }, () => ({ when: new Date(), target: { webhook }, timeout: '5m' }))
         await wakeful.setMany(times(500, hanging.url))
         await hanging.received(10)
-        const from = performance.now()
         await wakeful.setMany(times(50, lively.url))
         await lively.received(50)
-        expect(performance.now() - from).toBeLessThan(3_000)
         expect(hanging.arrived.length).toBe(10)
       },
       { drain: '10ms' },

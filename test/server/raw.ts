@@ -19,18 +19,28 @@ export function opened(url: string): Promise<Socket> {
   })
 }
 
-/** Sends bytes unchanged, and returns what was received until the server closed the connection, or until the timeout. */
-export async function raw(url: string, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {
+/** A server that has not begun to answer by then never will. */
+const ANSWER_MS_MAX = 30_000
+
+/**
+ * Sends bytes unchanged, and returns what was received until the server closed the connection, or until it has sent
+ * nothing for a while after its first byte.
+ */
+export async function raw(url: string, bytes: string | Buffer, quietMs = 500): Promise<RawAnswer> {
   const startedAt = performance.now()
   const socket = await opened(url)
   const chunks: Buffer[] = []
   const over = new Promise<void>((resolve) => {
-    const enough = setTimeout(resolve, waitMs)
+    let enough = setTimeout(resolve, ANSWER_MS_MAX)
     const end = () => {
       clearTimeout(enough)
       resolve()
     }
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      clearTimeout(enough)
+      enough = setTimeout(resolve, quietMs)
+    })
     socket.once('close', end)
     socket.on('error', end)
   })

@@ -115,10 +115,8 @@ it('ends in order when the server closes, and rejects streams beyond the limit',
     const again = openStream(`${small}/v1/events/stream`, new StreamReader())
     return (await again.opened) === 200
   })
-  const start = performance.now()
   await close()
   await streams[1]!.ended
-  expect(performance.now() - start).toBeLessThan(3_000)
 })
 
 it('has logged no error', () => {

@@ -123,9 +123,7 @@ it('accepts a limited number of connections, and closes all of them in order', a
   // A call that waits for a wake gets no answer, and does not delay the close.
   last.say('{"id":1,"call":"inbox","args":{"wait":"30s"}}')
   await last.call('subscribe')
-  const start = performance.now()
   await small.close()
-  expect(performance.now() - start).toBeLessThan(4_000)
   for (const ws of [open[1]!, open[2]!, last]) expect((await ws.closed).code).toBe(1001)
   expect(small.errors).toEqual([])
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { WakefulError } from '../../error.ts'
 import { readCalendar } from './holiday-calendar.ts'
 
@@ -166,9 +167,9 @@ describe('any .ics text', () => {
       `BEGIN:VCALENDAR\nX:1${'\n y'.repeat(400_000)}\nEND:VCALENDAR`,
       'BEGIN:A\n'.repeat(200_000),
     ]) {
-      const started = performance.now()
+      const started = cpuMs()
       expect(calm(text)).toBe(true)
-      expect(performance.now() - started).toBeLessThan(5000)
+      expect(cpuMs() - started).toBeLessThan(5000)
     }
   })
 })

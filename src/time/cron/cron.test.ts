@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { type DstPolicy, formatLocal, offsetPeriodAt, zoned } from '../zones/index.ts'
 import { compileCron, parseCron } from './cron.ts'
 
@@ -83,9 +84,9 @@ describe('calendar fields', () => {
   })
 
   it.each(['0 0 30 2 *', '0 0 31 4,6 *'])('%s never fires, which is found at once', (fields) => {
-    const start = performance.now()
+    const start = cpuMs()
     expect(compileCron(fields, 'Europe/Rome').next(0)).toBeNull()
-    expect(performance.now() - start).toBeLessThan(500)
+    expect(cpuMs() - start).toBeLessThan(500)
   })
 
   it.each([
@@ -232,11 +233,11 @@ describe('clock changes', () => {
 
   it('costs microseconds per instant', () => {
     const { next } = compileCron('*/5 * * * *', 'Europe/Rome')
-    const start = performance.now()
+    const start = cpuMs()
     let at: number | null = Date.parse('2026-01-01')
     for (let step = 0; step < 5000; step++) at = next(at!)
     expect(at).toBe(Date.parse('2026-01-01') + 5000 * 5 * MINUTE)
-    expect((performance.now() - start) / 5000).toBeLessThan(0.5)
+    expect((cpuMs() - start) / 5000).toBeLessThan(0.5)
   })
 })
 

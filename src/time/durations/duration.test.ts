@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { WakefulError } from '../../error.ts'
 import { DURATION_MAX_MS, formatDuration, parseDuration } from './duration.ts'
 
@@ -73,10 +74,10 @@ describe('parseDuration', () => {
   })
 
   it('refuses a long text at once', () => {
-    const start = performance.now()
+    const start = cpuMs()
     expect(() => parseDuration('1'.repeat(1_000_000))).toThrow(WakefulError)
     expect(() => parseDuration(`${'1h '.repeat(300)}x`)).toThrow(WakefulError)
-    expect(performance.now() - start).toBeLessThan(500)
+    expect(cpuMs() - start).toBeLessThan(500)
   })
 })
 

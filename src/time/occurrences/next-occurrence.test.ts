@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { type CalendarLookup, daysOffOf, type HolidayCalendar } from '../calendars/index.ts'
 import type { RecurringRule } from '../rules/index.ts'
 import { resolveWhen, type WhenObject } from '../when/index.ts'
@@ -66,12 +67,12 @@ describe('days off that are skipped', () => {
 
   it('are jumped over, however many ticks they contain', () => {
     const { rule, off } = set({ cron: '* * * * * *', exclude: ['us', 'weekends'] })
-    const started = performance.now()
+    const started = cpuMs()
     for (let count = 0; count < 2000; count++) {
       const saturday = Date.parse('2026-12-26T00:00Z') + count * 1000
       expect(occurrenceFrom(rule, off, saturday)?.at).toBe(Date.parse('2026-12-28T00:00Z'))
     }
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(cpuMs() - started).toBeLessThan(2000)
   })
 
   it('become occurrences again when a calendar is edited', () => {

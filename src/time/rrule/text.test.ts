@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { describeRrule } from './description.ts'
 import { compileRrule } from './rrule.ts'
 import { parseRrule } from './text.ts'
@@ -112,11 +113,11 @@ it.each<[text: string, why: RegExp]>([
     /EXDATEs leave none/,
   ],
 ])('refuses %j when compiled, at once', (text, why) => {
-  const started = performance.now()
+  const started = cpuMs()
   expect(() => compileRrule(text, { timezone: 'UTC', anchor: 0 })).toThrow(
     expect.objectContaining({ code: 'invalid_rule', message: expect.stringMatching(why) }),
   )
-  expect(performance.now() - started).toBeLessThan(500)
+  expect(cpuMs() - started).toBeLessThan(500)
 })
 
 it.each([

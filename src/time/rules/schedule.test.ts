@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../test/cpu-time.ts'
 import { countBetween } from '../occurrences/index.ts'
 import type { Rule } from './rule.ts'
 import { scheduleOf } from './schedule.ts'
@@ -51,9 +52,9 @@ describe('scheduleOf', () => {
   })
 
   it('shares compiled expressions: a hundred thousand rules of one expression are cheap', () => {
-    const start = performance.now()
+    const start = cpuMs()
     for (let index = 0; index < 100_000; index++) scheduleOf({ ...nines, anchor: index })
-    expect(performance.now() - start).toBeLessThan(1500)
+    expect(cpuMs() - start).toBeLessThan(1500)
   })
 })
 
@@ -83,7 +84,7 @@ describe('countBetween', () => {
   })
 
   it('counts ten days of minutes and a year of seconds exactly, at once', () => {
-    const started = performance.now()
+    const started = cpuMs()
     const minutes: Rule = { kind: 'cron', cron: '* * * * *', anchor, timezone: 'Europe/Rome' }
     expect(countBetween(minutes, anchor, anchor + 240 * HOUR, 1).count).toBe(14_400)
     for (const timezone of ['UTC', 'Europe/Rome', 'Australia/Lord_Howe']) {
@@ -91,7 +92,7 @@ describe('countBetween', () => {
       const year = anchor + 365 * 24 * HOUR
       expect(countBetween(rule, anchor, year, 1)).toEqual({ count: 31_536_000, last: year, exact: true })
     }
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(cpuMs() - started).toBeLessThan(500)
   })
 
   it('agrees with enumeration', () => {

