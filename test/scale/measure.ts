@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { open } from '../../src/index.ts'
+import { cpuMs } from '../cpu-time.ts'
 import { RARE_TARGET } from './fill.ts'
 import type { Probe } from './probe.ts'
 
@@ -14,7 +15,7 @@ export async function probe(path: string): Promise<Probe> {
   return JSON.parse(stdout) as Probe
 }
 
-/** The median time of `stats` and of each filter of history, in milliseconds. */
+/** The median of the processor time of `stats` and of each filter of history, in milliseconds. */
 export async function timeReads(path: string): Promise<Record<string, number>> {
   const wakeful = await open(path)
   const ago = (ms: number) => new Date(Date.now() - ms)
@@ -43,9 +44,9 @@ export async function timeReads(path: string): Promise<Record<string, number>> {
   for (const [name, read] of Object.entries(reads)) {
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
-      const from = performance.now()
+      const from = cpuMs()
       await read()
-      times.push(performance.now() - from)
+      times.push(cpuMs() - from)
     }
     medians[name] = times.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)]!
   }

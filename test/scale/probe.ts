@@ -1,7 +1,9 @@
 import { open } from '../../src/index.ts'
+import { cpuMs } from '../cpu-time.ts'
 
 /** What a process on a store measured. */
 export interface Probe {
+  /** Processor time. */
   readonly openMs: number
   readonly startMs: number
   readonly rssMb: number
@@ -16,9 +18,9 @@ const EVERY_MS = 40
  * A separate process, so that its memory can be measured: it opens, starts, sets and fires some alarms, and reports.
  */
 const [path = ''] = process.argv.slice(2)
-const opening = performance.now()
+const opening = cpuMs()
 const wakeful = await open(path)
-const openMs = performance.now() - opening
+const openMs = cpuMs() - opening
 const lateMs: number[] = []
 const all = new Promise<void>((resolve) => {
   wakeful.handle('note', (fire) => {
