@@ -6,8 +6,8 @@ export default defineConfig({
     // A real PostgreSQL, one for the whole run.
     globalSetup: ['test/postgres/setup.ts'],
     // Generous: these machines are noisy, and a timing must never fail a test.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
     // Servers that tests start listen where there is room.
     env: { WAKEFUL_PORT: '0' },

@@ -15,8 +15,10 @@ import { metricsDoc } from '../tools/metrics-doc.ts'
 import { difference, runSession, type Session, shellSteps } from '../tools/page-session.ts'
 import { inTurns, type Ran, runProgram, temporaryFolder } from '../tools/run-program.ts'
 
-const PROGRAM_MS_MAX = 60_000
+const PROGRAM_MS_MAX = 180_000
 const PARALLEL = 4
+/** Also the time that a program waits for its turn. */
+const QUEUE_MS_MAX = 900_000
 /** Blocks that are shown and not run are the exception. */
 const IGNORED_MAX = 4
 
@@ -53,6 +55,7 @@ describe('code in the docs', () => {
 
   it.for(programs.map((program, index) => [`${program.page}:${program.line}`, index] as const))(
     'runs, and runs again: %s',
+    { timeout: QUEUE_MS_MAX },
     async ([, index]) => {
       const { first, again } = await runs[index]!
       expect(outputOf(first) + outputOf(again)).toBe('')
@@ -91,6 +94,7 @@ describe('commands in the docs', () => {
 
   it.for(sessions.map(({ page }, index) => [page, index] as const))(
     'do and print what the page says: %s',
+    { timeout: QUEUE_MS_MAX },
     async ([, index]) => {
       const session = await runs[index]!
       const { steps } = sessions[index]!
@@ -115,6 +119,7 @@ it('says no text where a page’s commands print something else', () => {
 describe('examples', () => {
   it.for(examples.map((example, index) => [basename(example), index] as const))(
     '%s runs, and says the same on every run',
+    { timeout: QUEUE_MS_MAX },
     async ([, index]) => {
       const { first, again } = await runs[programs.length + index]!
       expect(outputOf(first) + outputOf(again)).toBe('')

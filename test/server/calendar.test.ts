@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { readCalendar } from '../../src/time/index.ts'
 import { caller, serving } from './harness.ts'
 import { keysOf } from './keys-of.ts'
-import { within } from './ws-client.ts'
+import { until } from './ws-client.ts'
 
 const { url, call, wakeful } = await serving()
 const EVENT = { event: true }
@@ -52,7 +52,7 @@ it('invalidates an address with its key, but not when the key is rotated', async
   expect(await status(before, { 'x-forwarded-for': '203.0.113.7' })).toBe(403)
   const { keys } = keysOf(theirs)
   const made = await keys('acme', 'ann', 'write')
-  await within(2_000, async () => (await status('/v1/stats')) === 401)
+  await until(async () => (await status('/v1/stats')) === 401)
   // Callers without a key are no longer admitted.
   expect(await status(before)).toBe(401)
   const ann = caller(keyed, { authorization: `Bearer ${made.key}` })
@@ -62,7 +62,7 @@ it('invalidates an address with its key, but not when the key is rotated', async
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(await status(path)).toBe(200)
   await made.revoke()
-  await within(1_000, async () => (await status(path)) === 401)
+  await until(async () => (await status(path)) === 401)
 })
 
 it('formats the text of an alarm once, shortened for a calendar', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { caller, serving } from './harness.ts'
-import { refusal } from './ws-client.ts'
+import { refusal, until } from './ws-client.ts'
 
 const server = await serving()
 const ALARM = { delay: '1h', target: { event: true } }
@@ -13,7 +13,7 @@ it('needs no key on this machine until there is one, and from then on for everyt
   expect(made.status).toBe(201)
   expect(made.json).toMatchObject({ tenant: '*', owner: null, rights: 'admin', revoked_at: null })
   expect(made.json.key).toMatch(/^wk_[0-9a-f]{16}_[\w-]{43}$/)
-  await within(1_000, async () => (await server.call('GET', '/v1/stats')).status === 401)
+  await until(async () => (await server.call('GET', '/v1/stats')).status === 401)
   const refused = await server.call('GET', '/v1/stats')
   expect(refused.headers.get('www-authenticate')).toMatch('Bearer')
   expect(refused.json).toMatchObject({
@@ -87,7 +87,7 @@ async function rotation(operator: ReturnType<typeof keyed>) {
     401, 401,
   ])
   expect((await operator('DELETE', `/v1/keys/${made.id}`)).json.revoked_at).not.toBeNull()
-  await within(1_000, async () => (await third('GET', '/v1/stats')).status === 401)
+  await until(async () => (await third('GET', '/v1/stats')).status === 401)
   expect((await operator('POST', `/v1/keys/${made.id}/rotate`)).json.code).toBe('already_ended')
 }
 
@@ -149,12 +149,3 @@ it('returns nothing to a page of another port while there are no keys', async ()
   for (const site of ['cross-site', 'same-site']) expect((await from(site)).json.code).toBe('forbidden')
   for (const site of ['same-origin', 'none']) expect((await from(site)).status).toBe(200)
 })
-
-/** Asserts that a condition becomes true within a time. */
-async function within(ms: number, isTrue: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + ms
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

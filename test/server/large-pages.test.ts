@@ -2,7 +2,7 @@ import { expect, inject, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.ts'
 import { SqliteStore } from '../../src/stores/sqlite/index.ts'
 import { serving } from './harness.ts'
-import { connected, within } from './ws-client.ts'
+import { connected, until } from './ws-client.ts'
 
 const { url, call } = await serving()
 const LARGE = 'x'.repeat(200_000)
@@ -36,7 +36,7 @@ it.each(['sqlite', 'postgres'])(
     await wakeful.start()
     const doomed = { target: 'doomed', maxFailures: 1 }
     const small = await wakeful.set({ delay: '0s' }, doomed)
-    await within(20_000, async () => (await wakeful.stats()).failed === 1)
+    await until(async () => (await wakeful.stats()).failed === 1)
     const paths = ['/v1/history?limit=500', '/v1/failed?limit=500']
     for (const path of paths) {
       const { json } = await call('GET', path)
@@ -44,7 +44,7 @@ it.each(['sqlite', 'postgres'])(
     }
     const items = Array.from({ length: 40 }, () => ({ when: { delay: '0s' }, ...doomed, payload: LARGE }))
     const large = await wakeful.setMany(items)
-    await within(20_000, async () => (await wakeful.stats()).failed === 41)
+    await until(async () => (await wakeful.stats()).failed === 41)
     const expected = [small, ...large].map(({ id }) => id).reverse()
 
     const ws = await connected(url)

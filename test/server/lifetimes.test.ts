@@ -9,7 +9,7 @@ import { testDatabase } from '../postgres/database.ts'
 import { serve } from './cli-process.ts'
 import { caller, type Serving, serving } from './harness.ts'
 import { keysOf } from './keys-of.ts'
-import { within } from './ws-client.ts'
+import { until } from './ws-client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-lifetimes-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -49,11 +49,10 @@ it('rejects a revoked key within a second, also at another server, and ends its 
         if (status === 201 && startedAt > revokedAt) late.push(startedAt - revokedAt)
       }
     })
-    await within(10_000, async () => (await at(b)('GET', '/v1/stats')).json.total > 5)
+    await until(async () => (await at(b)('GET', '/v1/stats')).json.total > 5)
     await key.revoke()
     revokedAt = performance.now()
-    await within(
-      5_000,
+    await until(
       async () =>
         (await at(a)('GET', '/v1/stats')).status === 401 && (await at(b)('GET', '/v1/stats')).status === 401,
     )
@@ -78,29 +77,24 @@ it('applies quotas, pauses, default targets and inboxes on every server of one P
 
   await at(a, 'x')('PUT', '/v1/tenants/quoted', { quotas: { active_alarms: 4 } })
   const sets: number[] = []
-  await within(
-    2_000,
-    async () => (await at(b, 'x')('GET', '/v1/tenants/quoted')).json.quotas.active_alarms === 4,
-  )
+  await until(async () => (await at(b, 'x')('GET', '/v1/tenants/quoted')).json.quotas.active_alarms === 4)
   for (let n = 0; n < 8; n++)
     sets.push(
       (await at(n % 2 === 0 ? a : b, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status,
     )
   // Each server counts its own sets at once, and those of the other within a second.
   expect(sets.filter((status) => status === 201).length).toBeLessThanOrEqual(8)
-  await within(
-    5_000,
+  await until(
     async () => (await at(a, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status === 429,
   )
-  await within(
-    5_000,
+  await until(
     async () => (await at(b, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status === 429,
   )
 
   expect((await at(a, 'paused')('PUT', '/v1/owner/target', { target: 'inbox' })).status).toBe(200)
-  await within(2_000, async () => (await at(b, 'paused')('GET', '/v1/owner/target')).status === 200)
+  await until(async () => (await at(b, 'paused')('GET', '/v1/owner/target')).status === 200)
   await at(a, 'x')('POST', '/v1/tenants/paused/pause')
-  await within(5_000, async () => (await at(b, 'x')('GET', '/v1/tenants/paused')).json.paused === true)
+  await until(async () => (await at(b, 'x')('GET', '/v1/tenants/paused')).json.paused === true)
   const set = await at(b, 'paused')('POST', '/v1/alarms', { delay: '0s' })
   expect([set.status, set.json.target]).toEqual([201, 'default'])
   expect((await at(a, 'paused')('GET', '/v1/inbox?wait=3s')).json.items).toEqual([])
@@ -120,12 +114,12 @@ it('answers while deliveries settle after SIGTERM: not ready at /readyz, and rep
   const sink = await openSink(() => ({ status: 202, after: release.promise }))
   const server = await serve(['--json', '--allow-private-targets'], { WAKEFUL_DB: 'sqlite:a.db' }, home)
   const call = caller(server.url)
-  await within(10_000, async () => (await call('GET', '/readyz')).status === 200)
+  await until(async () => (await call('GET', '/readyz')).status === 200)
   const target = { webhook: sink.url }
   const { id } = (await call('POST', '/v1/alarms', { delay: '0s', target, ack: 'report' })).json
   await sink.received(1)
   server.child.kill('SIGTERM')
-  await within(10_000, async () => {
+  await until(async () => {
     // A new connection, like the probe of a proxy.
     const ready = await call('GET', '/readyz', undefined, { connection: 'close' })
     return ready.status === 503 && ready.json.checks.process.ok === false
@@ -165,7 +159,7 @@ it('stops on SIGTERM under load: answered sets are stored, running requests end,
     }
   })
   const polling = call('GET', '/v1/inbox?wait=60s').catch(() => null)
-  await within(30_000, () => answered.length > 500)
+  await until(() => answered.length > 500)
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(0)
   isOver = true
@@ -191,7 +185,7 @@ it('stops within the drain and five seconds, even if the store does not answer',
   address.port = String(wire.port)
   const server = await serve(['--drain', '1s'], { WAKEFUL_DB: address.href }, folder)
   try {
-    await within(30_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+    await until(async () => (await fetch(`${server.url}/readyz`)).ok)
     wire.sever()
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(1)

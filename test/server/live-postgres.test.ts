@@ -3,7 +3,7 @@ import { Random } from '../random.ts'
 import { caller, serving } from './harness.ts'
 import { keysOf } from './keys-of.ts'
 import { readInPieces, StreamReader } from './stream-client.ts'
-import { connected, refusal, within } from './ws-client.ts'
+import { connected, refusal, until } from './ws-client.ts'
 
 const EVENTS = 3_000
 const store = `${inject('postgres')}postgres?schema=live_${process.pid}`
@@ -17,7 +17,7 @@ it('misses and repeats no event, resumed at another server each time', async () 
   const urls = [one, other].map(({ url }) => `${url}/v1/events/stream`)
   const headers = { 'wakeful-owner': encodeURIComponent(owner) }
   const reading = readInPieces(urls, reader, headers, () => chance.next())
-  await within(10_000, () => reader.lastId !== null)
+  await until(() => reader.lastId !== null)
   const writers = [one, other].map(({ wakeful }) => wakeful.forTenant('default', owner))
   for (let n = 0; n < EVENTS; n += 50)
     await Promise.all(
@@ -27,7 +27,7 @@ it('misses and repeats no event, resumed at another server each time', async () 
     )
   const expected = (await Array.fromAsync(writers[0]!.events())).map(({ cursor }) => cursor)
   expect(expected).toHaveLength(EVENTS)
-  await within(30_000, () => reader.events.at(-1)?.id === expected.at(-1))
+  await until(() => reader.events.at(-1)?.id === expected.at(-1))
   expect(await reading.stop()).toBeGreaterThan(5)
   expect(reader.events.map(({ id }) => id)).toEqual(expected)
 }, 90_000)
@@ -35,7 +35,7 @@ it('misses and repeats no event, resumed at another server each time', async () 
 it('accepts a ticket at either server, once, and ends connections of a key revoked at the other', async () => {
   const made = await keysOf(one.wakeful).keys('acme', 'ann', 'read')
   const headers = { authorization: `Bearer ${made.key}` }
-  await within(2_000, async () => (await caller(other.url, headers)('GET', '/v1/stats')).status === 200)
+  await until(async () => (await caller(other.url, headers)('GET', '/v1/stats')).status === 200)
   const { ticket } = (await caller(one.url, headers)('POST', '/v1/tickets')).json
   const attempts = await Promise.allSettled(
     [other, one, other, one].map(({ url }) => connected(url, { query: `?ticket=${ticket}` })),
@@ -45,6 +45,6 @@ it('accepts a ticket at either server, once, and ends connections of a key revok
   expect(await refusal(one.url, { path: `/v1/ws?ticket=${ticket}` })).toMatchObject({ status: 401 })
   const ws = await connected(other.url, { headers })
   await made.revoke()
-  await within(1_000, () => [ws, ...opened].every(({ socket }) => socket.readyState === socket.CLOSED))
+  await until(() => [ws, ...opened].every(({ socket }) => socket.readyState === socket.CLOSED))
   expect((await ws.closed).code).toBe(1008)
 })

@@ -5,7 +5,7 @@ import type { Alarms } from '../../src/index.ts'
 import { Metrics } from '../../src/server/index.ts'
 import { serving } from './harness.ts'
 import { openStream, StreamReader } from './stream-client.ts'
-import { connected, within } from './ws-client.ts'
+import { connected, until } from './ws-client.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -39,7 +39,7 @@ it('buffers little for readers that read nothing during 100,000 events, and send
   const reader = new StreamReader()
   const stream = openStream(`${url}/v1/events/stream`, reader, headers)
   await stream.opened
-  await within(5_000, () => reader.lastId !== null)
+  await until(() => reader.lastId !== null)
   ws.socket.pause()
   stream.asked.socket!.pause()
   const before = memoryBytes()
@@ -53,8 +53,8 @@ it('buffers little for readers that read nothing during 100,000 events, and send
   })
   ws.socket.resume()
   stream.asked.socket!.resume()
-  await within(60_000, () => seen === EVENTS)
-  await within(60_000, () => reader.events.length === EVENTS)
+  await until(() => seen === EVENTS)
+  await until(() => reader.events.length === EVENTS)
   expect(wrong).toBe(0)
   expect(reader.events.every(({ data }, n) => JSON.parse(data).data.n === n)).toBe(true)
   stream.cut()
@@ -72,7 +72,7 @@ it('disconnects a client that does not read in time', async () => {
   stream.asked.socket!.pause()
   await fill(alarms, 50_000)
   const open = async () => (await metrics.text()).body.match(/^wakeful_connections\{.*\} [1-9]/gm)
-  await within(50_000, async () => (await open()) === null)
+  await until(async () => (await open()) === null)
   ws.socket.resume()
   stream.asked.socket!.resume()
   // If the close frame could not be read either, the connection just ends.
@@ -106,7 +106,7 @@ it('keeps one answer in memory for a client that sends requests and reads nothin
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   expect(memoryBytes() - before).toBeLessThan(24 * MIB)
   ws.socket.resume()
-  await within(60_000, () => ws.received.length === 45)
+  await until(() => ws.received.length === 45)
   expect(ws.received.every((text) => text.includes('"result"'))).toBe(true)
 }, 120_000)
 

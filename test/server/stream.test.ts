@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Random } from '../random.ts'
 import { serving } from './harness.ts'
 import { openStream, readInPieces, StreamReader } from './stream-client.ts'
-import { within } from './ws-client.ts'
+import { until } from './ws-client.ts'
 
 const HEARTBEAT_MS = 20
 const server = await serving({ server: { live: { heartbeatMs: HEARTBEAT_MS } } })
@@ -18,13 +18,13 @@ it('streams each event with its cursor, type and JSON, from now on', async () =>
   expect(await stream.opened).toBe(200)
   const data = '{"n":9007199254740993,\r\n "b":1.0,\n"é":"\\u00e9\\n"}'
   const event = await call('POST', '/v1/events', `{"type":"order.paid","data":${data}}`, headers)
-  await within(5_000, () => reader.events.length === 1)
+  await until(() => reader.events.length === 1)
   const [sent] = reader.events
   expect(sent).toMatchObject({ id: event.json.cursor, type: 'order.paid' })
   expect(JSON.parse(sent!.data)).toEqual(event.json)
   // Byte for byte, except for line breaks between its parts.
   expect(sent!.data).toContain(data.replace(/[\r\n]/g, ' '))
-  await within(5_000, () => reader.comments.includes('quiet'))
+  await until(() => reader.comments.includes('quiet'))
   expect(reader.lastId).toBe(event.json.cursor)
   stream.cut()
 })
@@ -65,10 +65,10 @@ it('shows one alarm’s events, those of some types, and never another owner’s
   for (const id of [other, mine]) await call('POST', `/v1/alarms/${id}/pause`, undefined, headers)
   await call('POST', `/v1/alarms/${theirs}/pause`)
   await call('DELETE', `/v1/alarms/${mine}`, undefined, headers)
-  await within(5_000, () => one!.events.length === 2 && paused!.events.length === 2)
+  await until(() => one!.events.length === 2 && paused!.events.length === 2)
   expect(one!.events.map(({ type }) => type)).toEqual(['alarm.paused', 'alarm.cancelled'])
   expect(paused!.events.map(({ type }) => type)).toEqual(['alarm.paused', 'alarm.paused'])
-  await within(5_000, () => foreign!.comments.length > 0 && unknown!.comments.length > 0)
+  await until(() => foreign!.comments.length > 0 && unknown!.comments.length > 0)
   expect([foreign!.events, unknown!.events]).toEqual([[], []])
   for (const { cut } of streams) cut()
 })
@@ -84,7 +84,7 @@ it('misses and repeats no event, cut at random moments while 5,000 are appended'
     const alarms = wakeful.forTenant('default', owner)
     const reader = new StreamReader()
     const reading = readInPieces([STREAM + query], reader, { 'wakeful-owner': owner }, random)
-    await within(5_000, () => reader.lastId !== null)
+    await until(() => reader.lastId !== null)
     for (let n = 0; n < EVENTS; n += 50) {
       await Promise.all(
         Array.from({ length: 50 }, (_, at) =>
@@ -95,7 +95,7 @@ it('misses and repeats no event, cut at random moments while 5,000 are appended'
     }
     const expected: string[] = []
     for await (const event of alarms.events()) if (wanted(event.data.n as number)) expected.push(event.cursor)
-    await within(20_000, () => reader.lastId !== null && reader.events.at(-1)?.id === expected.at(-1))
+    await until(() => reader.lastId !== null && reader.events.at(-1)?.id === expected.at(-1))
     const cuts = await reading.stop()
     expect(reader.events.map(({ id }) => id)).toEqual(expected)
     expect(expected).toHaveLength(wanted(0) ? EVENTS : EVENTS / 2)
@@ -111,7 +111,7 @@ it('ends in order when the server closes, and rejects streams beyond the limit',
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
   await refused.text()
   streams[0]!.cut()
-  await within(5_000, async () => {
+  await until(async () => {
     const again = openStream(`${small}/v1/events/stream`, new StreamReader())
     return (await again.opened) === 200
   })

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { serving } from './harness.ts'
 import { keysOf } from './keys-of.ts'
 import { openStream, StreamReader } from './stream-client.ts'
-import { connected, refusal, within } from './ws-client.ts'
+import { connected, refusal, until } from './ws-client.ts'
 
 const server = await serving({ server: { live: { messageBytesMax: 64 * 1024, messagesPerSecond: 200 } } })
 const { url } = server
@@ -58,7 +58,7 @@ it('answers malformed messages with an error, and continues', async () => {
     '['.repeat(60_000),
   ]
   for (const text of malformed) ws.say(text)
-  await within(5_000, () => ws.received.length === malformed.length)
+  await until(() => ws.received.length === malformed.length)
   for (const text of ws.received) {
     const { error } = JSON.parse(text)
     expect(['invalid_request', 'invalid_time', 'not_found']).toContain(error.code)
@@ -88,7 +88,7 @@ it('rejects messages beyond the rate, then closes', async () => {
   const slow = await serving({ server: { live: { messagesPerSecond: 10 } } })
   const ws = await connected(slow.url)
   for (let n = 0; n < 15; n++) ws.say(`{"id":${n},"call":"count"}`)
-  await within(5_000, () => ws.received.length === 15)
+  await until(() => ws.received.length === 15)
   const refused = ws.received.map((text) => JSON.parse(text)).filter(({ error }) => error !== undefined)
   expect(refused).toHaveLength(5)
   expect(refused[0].error).toMatchObject({ code: 'rate_limited', retry_after_ms: expect.any(Number) })
@@ -147,7 +147,7 @@ it('limits one tenant to half of the connections', async () => {
   for (const _ of [1, 2]) await connected(small.url, umbrella)
   first.socket.close()
   stream.cut()
-  await within(5_000, () =>
+  await until(() =>
     connected(small.url, acme).then(
       () => true,
       () => false,
@@ -179,14 +179,13 @@ it('counts each further subscription as a connection', async () => {
   expect((await ws.call('subscribe')).error.code).toBe('rate_limited')
   ws.socket.terminate()
   await ws.closed
-  for (let n = 0; n < 6; n++)
-    await within(5_000, async () => (await second.call('subscribe')).error === undefined)
+  for (let n = 0; n < 6; n++) await until(async () => (await second.call('subscribe')).error === undefined)
 })
 
 it('limits subscriptions, also those requested at the same time', async () => {
   const ws = await connected(url)
   for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))
-  await within(5_000, () => ws.received.length === 60)
+  await until(() => ws.received.length === 60)
   const answers = ws.received.map((text) => JSON.parse(text))
   expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(16)
   expect((await ws.call('unsubscribe', { subscription: 's1' })).result).toEqual({ unsubscribed: true })

@@ -97,11 +97,13 @@ export function refusal(
   })
 }
 
-/** Asserts that a condition becomes true within a time. */
-export async function within(ms: number, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + ms
+/** Waits until a condition becomes true, as long as a busy machine may need. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + UNTIL_MS_MAX
   while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms`)
+    if (performance.now() > end) throw new Error(`not true after ${UNTIL_MS_MAX} ms`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+
+const UNTIL_MS_MAX = 120_000
