@@ -17,7 +17,8 @@ command. Commands work on the store directly, even while other processes have it
   \`--owner\` select one. Some commands work only on the store itself: \`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
   \`migrate\`, \`doctor\`, \`bench\`.
 - **A time** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
-  [Ways to say when](when.md) lists the accepted words. An RRULE of several lines is one argument: in bash and zsh
+  [Ways to say when](when.md) lists the accepted words; the variables \`WAKEFUL_PHRASE_CLOCK\` and \`WAKEFUL_PHRASE_TIMES\`
+  [say how](when.md#settings-of-phrases) \`tomorrow at 9\` and \`tomorrow morning\` are read on a store. An RRULE of several lines is one argument: in bash and zsh
   \`--rrule $'DTSTART;TZID=Europe/Rome:20270104T090000\\nRRULE:FREQ=WEEKLY'\`.
 - **An alarm** is named by its id, by the beginning of its id (at least 8 characters, if no other id begins with them), or by \`--key\`.
 - **An alarm without a target**: \`wakeful serve\` prints its message when it fires. It goes to the handler \`print\` of the pool \`cli\`.

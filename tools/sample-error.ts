@@ -3,6 +3,7 @@ import { INTERFACES, type Param, type Params, type ReasonId, reasonOf, render } 
 
 const LISTS: ReadonlySet<string> = new Set([
   'allowed',
+  'corrections',
   'fields',
   'forms',
   'kinds',

@@ -77,6 +77,17 @@ describe('the configuration', () => {
     expect(read([], { WAKEFUL_ALLOW_PRIVATE_TARGETS: '1' }).config.allowPrivateTargets).toBe(true)
   })
 
+  it('reads how phrases are read', () => {
+    const flags = ['--phrase-clock', '12h', '--phrase-times', 'morning=08:00, eod=18:00']
+    expect(openSettings(read(flags).config).phrases).toEqual({
+      clock: '12h',
+      times: { morning: '08:00', eod: '18:00' },
+    })
+    expect(() => read(['--phrase-times', 'morning=8'])).toThrow(
+      /--phrase-times must be times of day such as morning=08:00,eod=18:00, not "morning=8"/,
+    )
+  })
+
   it('reads quotas from a file only', () => {
     const quotas = { tenant: { active_alarms: 10_000 }, owner: { sets_per_second: 5, min_interval: '10s' } }
     const { config, notes } = read(['--config', 'wakeful.json'], { WAKEFUL_QUOTAS: '{}' }, { quotas })
@@ -181,6 +192,7 @@ describe('the configuration', () => {
 
   it('has the options of open', () => {
     expect(openSettings(read([], { WAKEFUL_RETENTION: 'forever' }).config)).toEqual({
+      phrases: { times: {} },
       concurrency: 100,
       batch: 1_000,
       grace: '60s',

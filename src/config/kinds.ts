@@ -1,5 +1,11 @@
 import { display } from '../error.ts'
-import { assertTimezone, closest, parseDuration } from '../time/index.ts'
+import {
+  assertPhraseSettings,
+  assertTimezone,
+  closest,
+  type PhraseSettings,
+  parseDuration,
+} from '../time/index.ts'
 
 /** A type of setting: its description, its check, and how the text of a flag or variable is parsed. */
 export interface Kind<T> {
@@ -86,6 +92,17 @@ export const list: Kind<readonly string[]> = {
       .split(',')
       .map((each) => each.trim())
       .filter((each) => each !== ''),
+}
+
+type Times = NonNullable<PhraseSettings['times']>
+
+/** What words such as `morning` mean: an object in a file, `morning=08:00,eod=18:00` elsewhere. */
+export const timesOfDay: Kind<Times> = {
+  words: 'times of day such as morning=08:00,eod=18:00',
+  fits: (value): value is Times =>
+    isObject(value) && passes(() => assertPhraseSettings({ times: value as Times })),
+  fromText: (input) =>
+    Object.fromEntries(input.split(',').map((each) => each.split('=').map((part) => part.trim()))),
 }
 
 /** The same limits are in the contracts, which would make every command load zod. */

@@ -61,6 +61,12 @@ export function readConfig(input: ConfigInput): Configured {
   }
 }
 
+/** One setting from the environment alone, for commands that do not read the others. */
+export function settingOf<K extends SettingKey>(key: K, env: ConfigInput['env']): Config[K] {
+  const [, setting] = SETTING_LIST.find(([name]) => name === key)!
+  return find(key, setting, { flags: {}, env }, { file: null, values: {} }).value as Config[K]
+}
+
 /** The first place that has a value for a setting. */
 function find(
   key: string,

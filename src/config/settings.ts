@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { DEFAULT_TIMES, type PhraseSettings } from '../time/index.ts'
 import {
   duration,
   durationOrForever,
@@ -9,9 +10,14 @@ import {
   quotas,
   text,
   textOrNone,
+  timesOfDay,
   wholeNumber,
   zone,
 } from './kinds.ts'
+
+const DEFAULTS_TEXT = Object.entries(DEFAULT_TIMES)
+  .map(([word, time]) => `${word}=${time}`)
+  .join(', ')
 
 /** The definition of one setting. Its names follow from its key: `logLevel` is `log_level`, `--log-level`, `WAKEFUL_LOG_LEVEL`. */
 export interface Setting<T> {
@@ -52,6 +58,16 @@ const SETTINGS = {
   retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
+  phraseClock: setting(
+    oneOf('refuse', '12h', '24h'),
+    'refuse',
+    'how a phrase such as "tomorrow at 9" is read: refused, or on that clock',
+  ),
+  phraseTimes: setting(
+    timesOfDay,
+    {},
+    `the times that words in phrases mean; the others keep their default (${DEFAULTS_TEXT})`,
+  ),
   allowPrivateTargets: setting(onOrOff, false, 'let webhooks reach private and loopback addresses'),
   secret: setting(textOrNone, null, 'the master secret, at least 32 characters', {
     secret: true,
@@ -136,8 +152,17 @@ export function addConfigFlags(command: Command): Command {
 /** The options of `open` that are settings. */
 export function openSettings(config: Config) {
   const { concurrency, batch, grace, drain, timezone, maxFailures } = config
+  const phrases = phraseSettings(config)
   const retention = config.retention === 'forever' ? null : config.retention
-  return { concurrency, batch, grace, drain, timezone, retention, defaults: { maxFailures } }
+  return { concurrency, batch, grace, drain, timezone, phrases, retention, defaults: { maxFailures } }
+}
+
+/** How phrases are read, from the settings about them. */
+export function phraseSettings({
+  phraseClock,
+  phraseTimes,
+}: Pick<Config, 'phraseClock' | 'phraseTimes'>): PhraseSettings {
+  return { ...(phraseClock !== 'refuse' && { clock: phraseClock }), times: phraseTimes }
 }
 
 function word(value: unknown): string {

@@ -251,7 +251,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): SetRequest {
     const calendars = this.calendars.lookup
     const zone = timezone === undefined ? this.library.timezone : timezone
-    const whenContext = { now, timezone: zone, calendars }
+    const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
     const chosen = { createdVia: this.library.createdVia, ...options }
@@ -273,7 +273,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Change {
     const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
-    const whenContext = { now: context.now, timezone, calendars }
+    const whenContext = { now: context.now, timezone, calendars, phrases: this.library.phrases }
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)

@@ -3,7 +3,7 @@ import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { HandlerTarget, TargetKind } from '../targets/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { Clock, PhraseSettings } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import type { KeyedQueue } from './keyed-queue.ts'
@@ -38,6 +38,8 @@ export interface Assembly {
   /** How often old alarms are deleted, and interrupted computations of pending instants are finished. */
   readonly upkeepMs?: number
   readonly timezone: string
+  /** How phrases are read where they leave the time of day open. */
+  readonly phrases?: PhraseSettings | undefined
   readonly createdVia: string
   readonly onError: (thrown: unknown) => void
   /** Undefined on a host that sends no webhooks. */

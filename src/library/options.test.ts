@@ -105,6 +105,8 @@ describe('bad input', () => {
   it.each([
     { timeZone: 'Europe/Rome' },
     { timezone: 'Mars/Phobos' },
+    { phrases: { clock: '25h' } },
+    { phrases: null },
     { concurrency: 0 },
     { limits: { payloadBytesMax: '1MB' } },
     { limits: { payload: 1 } },

@@ -262,7 +262,8 @@ export class ScopedReads {
 
   /** What a time is resolved against. */
   #now(timezone = this.library.timezone) {
-    return { now: this.library.context().now, timezone, calendars: this.calendars.lookup }
+    const { phrases } = this.library
+    return { now: this.library.context().now, timezone, phrases, calendars: this.calendars.lookup }
   }
 
   #limit(limit: number | undefined, standard: number): number {

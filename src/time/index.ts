@@ -36,7 +36,7 @@ export {
   occurrenceAfter,
   occurrenceFrom,
 } from './occurrences/index.ts'
-export { parseBound } from './phrases/index.ts'
+export { assertPhraseSettings, DEFAULT_TIMES, type PhraseSettings, parseBound } from './phrases/index.ts'
 export {
   applyZoneData,
   describe,

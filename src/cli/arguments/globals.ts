@@ -1,8 +1,8 @@
 import { type Command, Help, Option } from 'commander'
-import { filled } from '../../config/index.ts'
+import { filled, phraseSettings, settingOf } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import { withoutUndefined } from '../../library/index.ts'
-import { assertTimezone } from '../../time/index.ts'
+import { assertTimezone, type PhraseSettings } from '../../time/index.ts'
 import type { Terminal } from '../terminal/index.ts'
 import { commandName } from './command.ts'
 
@@ -77,6 +77,14 @@ export function storeUrl(globals: Globals, env: Terminal['env'], command: string
 /** The zone in which times are read and printed: `--timezone`, else that of the system. */
 export function zoneOf(globals: Globals): string {
   return assertTimezone(globals.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone)
+}
+
+/** How phrases are read on a store, from the environment. */
+export function phrasesOf(env: Terminal['env']): PhraseSettings {
+  return phraseSettings({
+    phraseClock: settingOf('phraseClock', env),
+    phraseTimes: settingOf('phraseTimes', env),
+  })
 }
 
 /** The URL of a store. A bare path is a SQLite file; one letter before a colon is a Windows drive, not a scheme. */

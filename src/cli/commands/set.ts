@@ -10,9 +10,12 @@ import {
   addCommand,
   addSetOptions,
   addWhenOptions,
+  type Globals,
   isInMemory,
+  locationOf,
   namesCalendars,
   PRINT_TARGET,
+  phrasesOf,
   readSetFlags,
   readWhen,
   type SetFlags,
@@ -38,9 +41,13 @@ export function addSet(program: Command, cli: CliContext): void {
     async (words: string[], flags: SetFlags & WhenFlags, self: Command) => {
       const when = readWhen(words, flags)
       const options = readSetFlags(flags)
+      const globals: Globals = self.optsWithGlobals()
+      const { env } = cli.terminal
       // Checked before the store is opened, so that a wrong time does not create a file.
-      if (!namesCalendars(words, flags))
-        resolveWhen(when, { now: cli.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
+      if (locationOf(globals, env).kind === 'store' && !namesCalendars(words, flags)) {
+        const context = { now: cli.terminal.now(), timezone: zoneOf(globals), phrases: phrasesOf(env) }
+        resolveWhen(when, context)
+      }
       const payload = await readPayload(flags.payload, cli.terminal)
       await withSession(cli, self, 'any', async (session) => {
         const { alarms, out, url } = session

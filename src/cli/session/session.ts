@@ -5,7 +5,15 @@ import { WakefulError } from '../../error.ts'
 import { missingStorePlace, storeFile } from '../../hosts/node/index.ts'
 import { type Alarms, type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
-import { commandName, type Globals, locationOf, scopeOf, storeUrl, zoneOf } from '../arguments/index.ts'
+import {
+  commandName,
+  type Globals,
+  locationOf,
+  phrasesOf,
+  scopeOf,
+  storeUrl,
+  zoneOf,
+} from '../arguments/index.ts'
 import { type CliContext, Output } from '../terminal/index.ts'
 
 /** What the library and the client have in common. */
@@ -47,8 +55,7 @@ export async function withSession(
   const globals: Globals = command.optsWithGlobals()
   const { terminal } = cli
   const location = locationOf(globals, terminal.env)
-  // A command that needs no store needs no server either.
-  if (location.kind === 'store' || need === 'none') return inStore(cli, globals, location.url, need, work)
+  if (location.kind === 'store') return inStore(cli, globals, location.url, need, work)
   if (globals.trustClock === true) throw new WakefulError('cli.needs_store', {}, { field: 'trustClock' })
   const zone = zoneOf(globals)
   const { url, key } = location
@@ -106,6 +113,7 @@ async function inStore(
     out.note(`note: there is no store at ${missing} yet; name another with --db or WAKEFUL_DB`)
   const wakeful = await open(missing !== null || need === 'none' ? 'sqlite::memory:' : url, {
     timezone: zone,
+    phrases: phrasesOf(terminal.env),
     createdVia: 'cli',
     ...withoutUndefined({ trustClock: globals.trustClock }),
     ...scope,

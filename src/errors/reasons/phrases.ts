@@ -5,6 +5,11 @@ const PHRASE_FORMS =
 const RECURRING_FORMS =
   "Forms that work: 'every weekday at 9am', 'every 15 minutes between 9:00 and 17:00', 'every other tuesday at 9am', 'first monday of each month at 10:00', 'every year on december 24 at 18:00'."
 
+/** A question about words that are probably misspelt. */
+function didYouMean(corrections: readonly string[]): string {
+  return corrections.length === 0 ? '' : ` Did you mean ${corrections.map((word) => `'${word}'`).join(', ')}?`
+}
+
 /**
  * Refusals of times in plain language. `text` is the whole phrase, quoted; `word` is the part that is wrong. Phrases are
  * English, so what to write instead is the same in every interface.
@@ -13,11 +18,14 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   // Any phrase.
   'phrase.empty': "The time is empty. Use, for example, 'tomorrow at 5pm'.",
   'phrase.too_long': 'A time is a text of at most {max} characters.',
-  'phrase.not_understood': (params: { text: string; words: readonly string[]; zone: boolean }, words) => {
+  'phrase.not_understood': (
+    params: { text: string; words: readonly string[]; corrections: readonly string[]; zone: boolean },
+    words,
+  ) => {
     const named = params.words.join(', ')
     const what = named === '' ? 'no time was found in it' : `not understood: ${named}`
     const zone = params.zone ? ` Set the zone with ${words.name('timezone')}, beside the text.` : ''
-    return `${params.text} is not a time: ${what}.${zone} ${PHRASE_FORMS}`
+    return `${params.text} is not a time: ${what}.${didYouMean(params.corrections)}${zone} ${PHRASE_FORMS}`
   },
   'phrase.ambiguous': ({ word, forms }: { word: string; forms: readonly string[] }) =>
     `'${word}' is ambiguous. Use ${forms.map((form) => `'${form}'`).join(' or ')}.`,
@@ -29,8 +37,8 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   // Times of day.
   'phrase.no_such_time': "'{word}' is not a time of day. Use '5pm', '5:30pm' or '17:30'.",
   'phrase.ambiguous_hour': "'at {word}' is ambiguous. Use '{hour}am' ({am}) or '{hour}pm' ({pm}).",
-  'phrase.no_time_of_day': '{text} has no time of day. Use {say}.',
-  'phrase.default_time_passed': "{text} has no time of day, and 09:00 has passed. Use 'today at 5pm'.",
+  'phrase.default_time_passed':
+    "{text} is read as {time}, which has passed. Name the time, as in 'today at 5pm', or a later day.",
   'phrase.time_and_hours': '{text} has both a time of day and hours from now. Use one of them.',
   'phrase.not_tonight': "'tonight' has no {time}. Use 'today' or 'tomorrow', or a time of the night.",
 
@@ -54,6 +62,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
     params: {
       text: string
       words: readonly string[]
+      corrections: readonly string[]
       zone: boolean
       joined: boolean
     },
@@ -61,7 +70,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   ) => {
     const zone = params.zone ? ` Set the zone with ${words.name('timezone')}, beside the text.` : ''
     const joined = params.joined ? " 'and' joins days or times of day; set an alarm for each rule." : ''
-    return `${params.text}: not understood: ${params.words.join(', ')}.${zone}${joined} ${RECURRING_FORMS}`
+    return `${params.text}: not understood: ${params.words.join(', ')}.${didYouMean(params.corrections)}${zone}${joined} ${RECURRING_FORMS}`
   },
   'phrase.part_twice': '{text} has two {part}. Use one, or set an alarm for each.',
   'phrase.times_missing':
@@ -92,8 +101,6 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   'phrase.span_over_midnight':
     '{text}: a span over midnight belongs to two days. Leave out the days, or set an alarm for each side.',
   'phrase.day_part_in_hours': "{text}: the {part} has no fixed hours. Use 'between 8:00 and 12:00'.",
-  'phrase.day_part_without_time':
-    "{text}: the {part} has no fixed hour. Use 'every day at 8am' or 'every {part} at 8:30'.",
   'phrase.not_in_day_part':
     "{text}: '{word}' is not a time of the {part}. Use '9am', '3pm' or '21:00' without it.",
 

@@ -23,7 +23,14 @@ import {
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import { eventTarget, HandlerTarget } from '../../targets/index.ts'
-import { assertTimezone, type Clock, JumpTolerantClock, parseDuration } from '../../time/index.ts'
+import {
+  assertPhraseSettings,
+  assertTimezone,
+  type Clock,
+  JumpTolerantClock,
+  type PhraseSettings,
+  parseDuration,
+} from '../../time/index.ts'
 import { isPostgres, loadPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 import { openWebhooks, type WebhookOptions, webhookSettings, wholeNumber } from './webhooks.ts'
@@ -38,6 +45,8 @@ export interface OpenOptions {
   readonly serveBuiltIns?: boolean
   /** The default time zone of calls; the system's by default. */
   readonly timezone?: string
+  /** How plain language is read where it leaves the time of day open: 'at 9', 'tomorrow morning'. */
+  readonly phrases?: PhraseSettings
   readonly tenant?: string
   readonly owner?: string
   /** Concurrent deliveries (100). */
@@ -80,6 +89,7 @@ const DEFAULTS = {
   namesPool: undefined,
   serveBuiltIns: true,
   timezone: undefined,
+  phrases: {},
   tenant: 'default',
   owner: '',
   concurrency: 100,
@@ -183,6 +193,7 @@ function settingsOf(options: OpenOptions) {
     limits: { ...DEFAULT_LIMITS, ...all.limits },
     retentionMs: all.retention === null ? null : parseDuration(all.retention),
     timezone: assertTimezone(all.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
+    phrases: assertPhraseSettings(all.phrases),
     webhooks: webhookSettings(options),
   }
 }

@@ -1,12 +1,22 @@
 import { WakefulError } from '../../error.ts'
 import { MONTH_NAMES, MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'
+import type { Amount } from './amount.ts'
 import type { PhraseInput } from './phrase-input.ts'
 import type { ParsedTime } from './time-of-day.ts'
 
 /** A date in a phrase, not yet resolved to a day; `weekday` if the phrase names one besides the date. */
 export type ParsedDate =
-  | { kind: 'day'; date: Temporal.PlainDate; today?: true; tonight?: true; weekday?: number }
+  | {
+      kind: 'day'
+      date: Temporal.PlainDate
+      today?: true
+      tonight?: true
+      /** The end of a month or year: without a time of day, it is that of the end of the day. */
+      end?: true
+      weekday?: number
+    }
+  | { kind: 'after'; amount: Amount; from: ParsedDate; weekday?: number }
   | { kind: 'weekday'; weekday: number; next: boolean }
   | { kind: 'next week'; weekday?: number }
   | { kind: 'month day'; month: number; day: number; weekday?: number }
@@ -20,15 +30,13 @@ export interface DateMatch {
 
 const NUMERIC = /^(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?$/
 const LEAP_YEAR = 2000
-const ISO_DATE = /^(\d{4})-(\d\d)-(\d\d)$/
+const ISO_DATE = /^(\d{4})([-/])(\d\d?)\2(\d\d?)$/
 
 /** Parses a date at the start of these words; null if there is none. */
 export function readDate(words: string[], today: Temporal.PlainDate): DateMatch | null {
   const [first, second, third] = words as [string, string?, string?]
-  if (first === 'the') {
-    const rest = readDate(words.slice(1), today)
-    return rest === null ? null : { ...rest, used: rest.used + 1 }
-  }
+  if (first === 'the') return after(1, readDate(words.slice(1), today))
+  if (first === 'end' && second === 'of') return after(2, readEnd(words.slice(2), today))
   if (first === 'today') return { date: { kind: 'day', date: today, today: true }, used: 1 }
   if (first === 'tonight') return { date: { kind: 'day', date: today, today: true, tonight: true }, used: 1 }
   if (first === 'tomorrow') return day(today.add({ days: 1 }), 1)
@@ -37,6 +45,34 @@ export function readDate(words: string[], today: Temporal.PlainDate): DateMatch 
   if (first === 'next' && second === 'month') return day(today.add({ months: 1 }), 2)
   if (first === 'next' && second === 'year') return day(today.add({ years: 1 }), 2)
   return readWeekday(first, second) ?? readMonth(words) ?? readNumeric(first)
+}
+
+function after(words: number, match: DateMatch | null): DateMatch | null {
+  return match && { ...match, used: match.used + words }
+}
+
+/** Parses what the date is the end of: 'the month', 'this year', 'next month', 'december'. */
+function readEnd([first = '', second = '']: string[], today: Temporal.PlainDate): DateMatch | null {
+  const month = MONTHS.get(first)
+  if (month !== undefined) {
+    const isOver = month < today.month
+    return endOn(today.with({ day: 1, month }).add({ years: isOver ? 1 : 0 }), today, 1)
+  }
+  const isNext = first === 'next'
+  const isNamed = isNext || first === 'the' || first === 'this'
+  const unit = isNamed ? second : first
+  const used = isNamed ? 2 : 1
+  if (unit === 'month') return endOn(today.add({ months: isNext ? 1 : 0 }), today, used)
+  if (unit === 'year') return endOn(today.add({ years: isNext ? 1 : 0 }).with({ month: 12 }), today, used)
+  if (unit !== 'week') return null
+  const forms = isNext ? ['friday next week', 'sunday next week'] : ['friday', 'sunday']
+  throw new WakefulError('phrase.ambiguous', { word: `end of ${unit}`, forms })
+}
+
+/** The last day of a month. */
+function endOn(month: Temporal.PlainDate, today: Temporal.PlainDate, used: number): DateMatch {
+  const date = month.with({ day: month.daysInMonth })
+  return { date: { kind: 'day', date, end: true, ...(date.equals(today) && { today: true }) }, used }
 }
 
 function readWeekday(first: string, second: string | undefined): DateMatch | null {
@@ -78,7 +114,7 @@ function monthDay(month: number, number: number, year: string | undefined, used:
 
 function readNumeric(word: string): DateMatch | null {
   const iso = ISO_DATE.exec(word)
-  if (iso !== null) return day(dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3])), 1)
+  if (iso !== null) return day(dateOf(Number(iso[1]), Number(iso[3]), Number(iso[4])), 1)
   const match = NUMERIC.exec(word)
   // '5.30' can be a time or a date: only a slash or a year makes it a date.
   if (match === null || (!word.includes('/') && match[3] === undefined)) return null
@@ -117,11 +153,13 @@ function noSuchDay(what: string): Error {
 export function dayOf(
   date: ParsedDate | undefined,
   time: ParsedTime,
-  { localNow, notes }: PhraseInput,
+  phrase: PhraseInput,
 ): Temporal.PlainDate {
+  const { localNow, notes } = phrase
   const today = localNow.toPlainDate()
   const passed = temporal.PlainTime.compare(time, localNow.toPlainTime()) <= 0
   if (date === undefined) return passed ? today.add({ days: 1 }) : today
+  if (date.kind === 'after') return dayOf(date.from, time, phrase).add(date.amount)
   if (time.midnight) {
     if (date.kind === 'day' && date.today) return today.add({ days: 1 })
     notes.push('midnight is read as 00:00, the start of that day')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from '../when/index.ts'
 import { formatLocal } from '../zones/index.ts'
 import { parseTime } from './moment.ts'
+import { assertPhraseSettings, type PhraseSettings } from './phrase-settings.ts'
 
 /** Wednesday, 10:30:15 in Rome. */
 const now = Date.parse('2026-03-04T09:30:15.123Z')
@@ -66,6 +67,46 @@ describe('plain language', () => {
     ['2026-12-24T18:00', '2026-12-24T18:00'],
     ['10m', '2026-03-04T10:40'],
     ['now', '2026-03-04T10:30'],
+    ['right now', '2026-03-04T10:30'],
+    ['tomorrow morning', '2026-03-05T09:00'],
+    ['friday afternoon', '2026-03-06T15:00'],
+    ['next friday in the evening', '2026-03-06T19:00'],
+    ['tomorrow night', '2026-03-05T22:00'],
+    ['this afternoon', '2026-03-04T15:00'],
+    ['in the morning', '2026-03-05T09:00'],
+    ['wednesday morning', '2026-03-11T09:00'],
+    ['tonight', '2026-03-04T20:00'],
+    ['in 2 days in the evening', '2026-03-06T19:00'],
+    ['next working day in the morning', '2026-03-05T09:00'],
+    ['6 in the morning', '2026-03-05T06:00'],
+    ['tomorrow evening at 8', '2026-03-05T20:00'],
+    ['this evening at 8', '2026-03-04T20:00'],
+    ['at 3 in the afternoon', '2026-03-04T15:00'],
+    ['2 at night', '2026-03-05T02:00'],
+    ['end of day', '2026-03-04T17:00'],
+    ['tomorrow, end of the day', '2026-03-05T17:00'],
+    ['friday eod', '2026-03-06T17:00'],
+    ['end of the month', '2026-03-31T17:00'],
+    ['at the end of the month', '2026-03-31T17:00'],
+    ['end of next month at noon', '2026-04-30T12:00'],
+    ['end of february', '2027-02-28T17:00'],
+    ['end of the year', '2026-12-31T17:00'],
+    ['a week from today', '2026-03-11T09:00'],
+    ['a week from today at 5pm', '2026-03-11T17:00'],
+    ['two weeks from friday at noon', '2026-03-20T12:00'],
+    ['1 month from tomorrow', '2026-04-05T09:00'],
+    ['in a couple of hours', '2026-03-04T12:30'],
+    ['a couple of days from now', '2026-03-06T10:30'],
+    ['1 hour hence', '2026-03-04T11:30'],
+    ['half past 5pm', '2026-03-04T17:30'],
+    ['tomorrow at half past 5 pm', '2026-03-05T17:30'],
+    ['quarter to 12pm', '2026-03-04T11:45'],
+    ['a quarter to midnight', '2026-03-04T23:45'],
+    ['ten past noon', '2026-03-04T12:10'],
+    ['tomorrow at 20 minutes past 5pm', '2026-03-05T17:20'],
+    ['half past 5 in the evening', '2026-03-04T17:30'],
+    ['2026/12/24 18:00', '2026-12-24T18:00'],
+    ['2026/3/9', '2026-03-09T09:00'],
   ])('parses %s', (text, wall) => {
     expect(read(text)).toBe(wall)
   })
@@ -97,6 +138,12 @@ describe('what a phrase leaves open', () => {
     ['2026-10-25 02:30', /occurs twice/],
     ['today at 9am', /in the past/],
     ['2020-01-01T00:00Z', /in the past/],
+    ['tonight', /^'tonight' is read as 20:00 \(morning 09:00, .*, end of day 17:00\)$/],
+    ['tomorrow morning', /^'morning' is read as 09:00 \(afternoon 15:00, /],
+    ['end of the month', /^'end of day' is read as 17:00 /],
+    ['half past five', /'5:30' is read on the 24-hour clock: 05:30/],
+    ['8 in the evening', /'8' in the evening is read as 8pm/],
+    ['a week from today', /09:00 is used/],
   ])('is noted for %s', (text, note) => {
     expect(notes(text)).toMatch(note)
   })
@@ -139,16 +186,21 @@ describe('refusals', () => {
     ['in 2 hours at 5pm', /both/],
     ['in 2 days on friday', /two dates/],
     ['in 1.5 days', /smaller units/],
-    ['tonight', /tonight at 8pm/],
-    ['tomorrow morning', /Use 'tomorrow at 9am'/],
-    ['next friday in the evening', /Use 'next friday at 7pm'/],
-    ['this afternoon', /Use 'today at 3pm'/],
-    ['in the morning', /Use '9am'/],
-    ['florp morning', /not understood: 'florp', 'morning'/],
+    ['florp morning', /not understood: 'florp'/],
+    ['this morning', /is read as 09:00, which has passed/],
+    ['5pm in the morning', /'5pm' is not a time of the morning/],
+    ['friday night at 1am', /'1am' is not a time of the night/],
+    ['end of the week', /'friday' or 'sunday'/],
+    ['3 hours from today', /'from'/],
+    ['half past 13pm', /'13:30pm' is not a time of day/],
+    ['half past nonsense', /'half', 'past', 'nonsense'/],
+    ['tomorow at 5pm', /not understood: 'tomorow'. Did you mean 'tomorrow'\?/],
+    ['wensday at 9am', /Did you mean 'wednesday'\?/],
+    ['evry mondey at 9am', /Did you mean 'every', 'monday'\?/],
     ['2026-13-01T09:00:00Z', /no such day.*'2026-12-24T18:00:00Z'\.$/],
     ['tonight at 10am', /'tonight' has no 10:00/],
     ['3rd next friday', /two dates/],
-    ['today', /09:00 has passed/],
+    ['today', /09:00, which has passed/],
     ['in 9000 years', /years 1970 to 9999/],
     ['999999999 weeks from now', /years 1970 to 9999/],
     ['at', /'at'/],
@@ -165,4 +217,54 @@ it('refuses a recurrence where one instant is expected', () => {
   for (const text of ['every weekday at 9am', 'mondays at 9am', 'daily']) {
     expect(() => parseTime(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
   }
+})
+
+describe('the settings of phrases', () => {
+  function readWith(phrases: PhraseSettings, text: string) {
+    const parsed = parse(text, { now, timezone: 'Europe/Rome', phrases: assertPhraseSettings(phrases) })
+    return 'instant' in parsed ? formatLocal(parsed.instant, 'Europe/Rome').slice(0, 16) : parsed.rule
+  }
+
+  it.each([
+    ['24h', 'tomorrow at 9', '2026-03-05T09:00'],
+    ['24h', 'tomorrow at 5', '2026-03-05T05:00'],
+    ['24h', 'tomorrow at 12', '2026-03-05T12:00'],
+    ['12h', 'tomorrow at 9', '2026-03-05T09:00'],
+    ['12h', 'tomorrow at 5', '2026-03-05T17:00'],
+    ['12h', 'tomorrow at 12', '2026-03-05T12:00'],
+    ['12h', 'tomorrow at 5:30', '2026-03-05T17:30'],
+    ['12h', 'tomorrow at half past 6', '2026-03-05T18:30'],
+    ['12h', 'tomorrow at 05:30', '2026-03-05T05:30'],
+    ['12h', 'tomorrow at 5am', '2026-03-05T05:00'],
+    ['12h', 'tonight at 7', '2026-03-04T19:00'],
+  ] as const)('%s: %s', (clock, text, wall) => {
+    expect(readWith({ clock }, text)).toBe(wall)
+  })
+
+  it('apply to recurring phrases', () => {
+    expect(readWith({ clock: '12h' }, 'every weekday at 5')).toMatchObject({ cron: '0 17 * * 1-5' })
+    expect(readWith({ clock: '12h' }, 'every hour between 9 and 5')).toMatchObject({ cron: '0 9-16 * * *' })
+    expect(readWith({ times: { morning: '07:30' } }, 'every morning')).toMatchObject({ cron: '30 7 * * *' })
+    expect(readWith({ times: { eod: '18:00' } }, 'every friday at eod')).toMatchObject({ cron: '0 18 * * 5' })
+  })
+
+  it('say what words mean', () => {
+    expect(readWith({ times: { morning: '07:30' } }, 'tomorrow morning')).toBe('2026-03-05T07:30')
+    expect(readWith({ times: { tonight: '21:15' } }, 'tonight')).toBe('2026-03-04T21:15')
+    expect(readWith({ times: { eod: '18:00' } }, 'end of the month')).toBe('2026-03-31T18:00')
+    expect(readWith({ times: { morning: '07:30' } }, 'tomorrow at 5pm')).toBe('2026-03-05T17:00')
+  })
+
+  it.each([
+    [{ clock: '18h' }, 'phrases.clock', /one of 12h, 24h/],
+    [{ times: { morning: '7' } }, 'phrases.times.morning', /a time such as '08:00', not '7'/],
+    [{ times: { mornin: '07:00' } }, 'phrases.times', /morning/],
+    [{ hours: 24 }, 'phrases', /hours/],
+    ['24h', 'phrases', /must be an object/],
+    [{ times: 'morning' }, 'phrases.times', /must be an object/],
+  ])('refuse %o', (settings, field, message) => {
+    expect(() => assertPhraseSettings(settings as PhraseSettings)).toThrow(
+      expect.objectContaining({ field, message: expect.stringMatching(message) }),
+    )
+  })
 })

@@ -1,10 +1,27 @@
 import { WakefulError } from '../../error.ts'
-import { looksLikeZone, quote, RECURRING, UNIT_MS, type Unit, wordsOf } from '../text/index.ts'
+import {
+  correctionsOf,
+  END_OF_DAY,
+  looksLikeZone,
+  pad2,
+  quote,
+  RECURRING,
+  UNIT_MS,
+  type Unit,
+  wordsOf,
+} from '../text/index.ts'
 import { assertInstant, resolveWallTime, temporal } from '../zones/index.ts'
 import { type Amount, elapsedMs, readAmount } from './amount.ts'
 import { dayOf, type ParsedDate, readDate } from './date.ts'
 import { type PhraseContext, PhraseInput } from './phrase-input.ts'
-import { type ParsedTime, readTimeWord } from './time-of-day.ts'
+import {
+  type DayPart,
+  isClock,
+  type ParsedTime,
+  readDayPart,
+  resolveTime,
+  resolveTimeInPart,
+} from './time-of-day.ts'
 import { type ParsedWorkingDays, readWorkingDays, workingDayAhead } from './working-days.ts'
 
 /** A resolved phrase, with a note for everything that the phrase left open. */
@@ -18,7 +35,9 @@ export interface ResolvedPhrase {
 interface ParsedPhrase {
   working?: ParsedWorkingDays
   date?: ParsedDate
-  time?: ParsedTime
+  /** A time of day, as written. */
+  time?: string
+  dayPart?: DayPart
   amount?: Amount
 }
 
@@ -45,7 +64,8 @@ export function parsePhrase(text: string, context: PhraseContext): ResolvedPhras
   }
   const phrase = new PhraseInput(text, context)
   const { notes } = phrase
-  const found = words.join() === 'now' ? context.now : resolve(readWords(words, phrase), phrase)
+  const isNow = words.at(-1) === 'now' && (words.length === 1 || words.join(' ') === 'right now')
+  const found = isNow ? context.now : resolve(readWords(words, phrase), phrase)
   if (typeof found === 'number') return { at: assertInstant(found, text), notes }
   const { at, wall, note } = resolveWallTime(found, context.timezone, text, context.now)
   if (note !== undefined) notes.push(note)
@@ -55,11 +75,10 @@ export function parsePhrase(text: string, context: PhraseContext): ResolvedPhras
 function readWords(words: string[], phrase: PhraseInput): ParsedPhrase {
   const parsed: ParsedPhrase = {}
   const unknown: string[] = []
-  const isTonight = words.includes('tonight')
   for (let index = 0; index < words.length; ) {
     const rest = words.slice(index)
     const joint = rest[0] === 'at' || rest[0] === '@' || rest[0] === 'on' ? 1 : 0
-    const clause = readClause(rest, joint, isTonight, phrase)
+    const clause = readClause(rest, joint, phrase)
     if (clause === null) unknown.push(rest[joint] ?? rest[0]!)
     else merge(parsed, clause.parts, phrase.text)
     index += clause?.used ?? joint + 1
@@ -68,17 +87,24 @@ function readWords(words: string[], phrase: PhraseInput): ParsedPhrase {
   return parsed
 }
 
-function readClause(words: string[], joint: number, isTonight: boolean, phrase: PhraseInput): Clause | null {
+function readClause(words: string[], joint: number, phrase: PhraseInput): Clause | null {
   const working = readWorkingDays(words)
   if (working !== null) return { parts: { working }, used: working.used }
-  const fromNow = readFromNow(words)
-  if (fromNow !== null) return fromNow
+  const today = phrase.localNow.toPlainDate()
+  const fromDate = readFromNow(words) ?? readAfterDate(words, today)
+  if (fromDate !== null) return fromDate
+  const part = readDayPart(words)
+  if (part !== null) return { parts: { dayPart: part.dayPart }, used: part.used }
+  if (words[0] === 'this' && readDayPart(words.slice(1)) !== null) {
+    return { parts: { date: { kind: 'day', date: today, today: true } }, used: 1 }
+  }
   const rest = words.slice(joint)
   if (rest.length === 0) return null
-  const date = words[0] === 'at' ? null : readDate(rest, phrase.localNow.toPlainDate())
+  const date = words[0] === 'at' && !rest.includes('end') ? null : readDate(rest, today)
   if (date !== null) return { parts: { date: date.date }, used: joint + date.used }
-  const time = readTimeWord(rest[0]!, joint === 1 && words[0] !== 'on', isTonight)
-  return time === null ? null : { parts: { time }, used: joint + 1 }
+  // In '6 in the morning', the number is a time of day without 'at'.
+  const afterAt = (joint === 1 && words[0] !== 'on') || readDayPart(rest.slice(1)) !== null
+  return isClock(rest[0], afterAt) ? { parts: { time: rest[0]! }, used: joint + 1 } : null
 }
 
 /** Parses 'in 2 weeks', '2 weeks from now'. */
@@ -89,6 +115,23 @@ function readFromNow(words: string[]): Clause | null {
   const { amount, used } = read
   if (lead === 1) return { parts: { amount }, used: used + 1 }
   return words[used] === 'from' && words[used + 1] === 'now' ? { parts: { amount }, used: used + 2 } : null
+}
+
+/** Parses 'a week from today', '2 days from next friday'. */
+function readAfterDate(words: string[], today: Temporal.PlainDate): Clause | null {
+  const read = readAmount(words)
+  if (read === null || words[read.used] !== 'from' || elapses(read.amount)) return null
+  const from = readDate(words.slice(read.used + 1), today)
+  if (from === null) return null
+  return {
+    parts: { date: { kind: 'after', amount: read.amount, from: from.date } },
+    used: read.used + 1 + from.used,
+  }
+}
+
+/** Whether an amount has hours or shorter units, which are elapsed time and no days. */
+function elapses(amount: Amount): boolean {
+  return Object.keys(amount).some((unit) => UNIT_MS[unit as Unit] !== undefined)
 }
 
 /** Adds the parts of a clause; each may occur once. */
@@ -105,10 +148,12 @@ function merge(parsed: ParsedPhrase, clause: ParsedPhrase, text: string): void {
     return
   }
   for (const part of Object.keys(clause) as (keyof ParsedPhrase)[]) {
-    if (parsed[part] !== undefined) throw twice(part === 'working' ? 'date' : part, text)
+    if (parsed[part] !== undefined) throw twice(TWICE[part], text)
   }
   Object.assign(parsed, clause)
 }
+
+const TWICE = { working: 'date', date: 'date', time: 'time', dayPart: 'time', amount: 'amount' } as const
 
 function twice(part: 'date' | 'time' | 'amount', text: string): WakefulError {
   return new WakefulError('phrase.twice', { text: quote(text), part })
@@ -116,51 +161,66 @@ function twice(part: 'date' | 'time' | 'amount', text: string): WakefulError {
 
 /** The wall time or the instant of a phrase. */
 function resolve(parsed: ParsedPhrase, phrase: PhraseInput): Temporal.PlainDateTime | number {
-  const { working, amount, date, time } = parsed
+  const { working, amount, date } = parsed
   if (working !== undefined) return onWorkingDay(parsed, working, phrase)
   if (amount !== undefined) return fromNow(parsed, amount, phrase)
   const { text, localNow, notes } = phrase
+  const time = timeOf(parsed, phrase)
   if (date === undefined && time === undefined) throw notUnderstood(text, [])
-  if (date?.kind === 'day' && date.tonight && time === undefined) {
-    throw new WakefulError('phrase.no_time_of_day', { text: quote(text), say: "'tonight at 8pm'" })
-  }
-  if (time?.note !== undefined) notes.push(time.note)
+  if (time === undefined) notes.push(DEFAULT_TIME_NOTE)
   const clock = time ?? DEFAULT_TIME
   const wall = dayOf(date, clock, phrase).toPlainDateTime(clock)
   if (wall.dayOfWeek !== (date?.weekday ?? wall.dayOfWeek)) {
     throw new WakefulError('phrase.wrong_weekday', { text: quote(text), date: String(wall.toPlainDate()) })
   }
-  if (time !== undefined) return wall
   const passed = temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0
-  phrase.refuseIf(passed && date?.kind === 'day' && date.today, 'phrase.default_time_passed', {})
-  notes.push(DEFAULT_TIME_NOTE)
+  const isOpen = parsed.time === undefined || parsed.time === END_OF_DAY
+  if (isOpen && passed && date?.kind === 'day' && date.today) {
+    throw phrase.refusal('phrase.default_time_passed', { time: `${pad2(clock.hour)}:${pad2(clock.minute)}` })
+  }
   return wall
+}
+
+/** The time of day that a phrase names, by a clock time or by a word; undefined if it names none. */
+function timeOf({ time, dayPart, date }: ParsedPhrase, phrase: PhraseInput): ParsedTime | undefined {
+  const isTonight = date?.kind === 'day' && date.tonight === true
+  const found = (() => {
+    if (time === undefined) {
+      if (dayPart !== undefined) return phrase.timeOf(dayPart)
+      if (isTonight) return phrase.timeOf('tonight')
+      return date?.kind === 'day' && date.end ? phrase.timeOf(END_OF_DAY) : undefined
+    }
+    if (dayPart === undefined) return resolveTime(time, phrase, isTonight)
+    const within = resolveTimeInPart(time, dayPart, phrase)
+    // 'friday night at 1am' may be on Friday or on Saturday.
+    const isNextDay = dayPart === 'night' && within.hour < 12
+    phrase.refuseIf(isNextDay && date !== undefined, 'phrase.not_in_day_part', { word: time, part: dayPart })
+    return within
+  })()
+  if (found?.note !== undefined) phrase.notes.push(found.note)
+  return found
 }
 
 /** Resolves 'next working day at 9am', 'in 3 working days'; without a time of day, the latter keeps the present one. */
 function onWorkingDay(
-  { time, date, amount }: ParsedPhrase,
+  parsed: ParsedPhrase,
   working: ParsedWorkingDays,
   phrase: PhraseInput,
 ): Temporal.PlainDateTime {
-  if (date !== undefined || amount !== undefined) throw twice('date', phrase.text)
+  if (parsed.date !== undefined || parsed.amount !== undefined) throw twice('date', phrase.text)
   const day = workingDayAhead(working, phrase)
   phrase.notes.push(`read as ${day}, a working day`)
-  if (time?.note !== undefined) phrase.notes.push(time.note)
+  const time = timeOf(parsed, phrase)
   if (time === undefined && working.counted) return day.toPlainDateTime(phrase.localNow.toPlainTime())
   if (time === undefined) phrase.notes.push(DEFAULT_TIME_NOTE)
   return day.toPlainDateTime(time ?? DEFAULT_TIME)
 }
 
-function fromNow(
-  { date, time }: ParsedPhrase,
-  amount: Amount,
-  phrase: PhraseInput,
-): Temporal.PlainDateTime | number {
+function fromNow(parsed: ParsedPhrase, amount: Amount, phrase: PhraseInput): Temporal.PlainDateTime | number {
   const { text, localNow, notes } = phrase
-  if (date !== undefined) throw twice('date', text)
-  const elapses = Object.keys(amount).some((unit) => UNIT_MS[unit as Unit] !== undefined)
-  phrase.refuseIf(time !== undefined && elapses, 'phrase.time_and_hours', {})
+  if (parsed.date !== undefined) throw twice('date', text)
+  const time = timeOf(parsed, phrase)
+  phrase.refuseIf(time !== undefined && elapses(amount), 'phrase.time_and_hours', {})
   const { years = 0, months = 0, weeks = 0, days = 0 } = amount
   try {
     const day = localNow.add({ years, months, weeks, days })
@@ -169,7 +229,6 @@ function fromNow(
     }
     // Rounded up, so that nothing fires early.
     if (time === undefined) return day.epochMilliseconds + Math.ceil(elapsedMs(amount))
-    if (time.note !== undefined) notes.push(time.note)
     return day.toPlainDate().toPlainDateTime(time)
   } catch (cause) {
     throw new WakefulError('instant.out_of_range', { text: quote(text) }, { cause })
@@ -177,25 +236,13 @@ function fromNow(
 }
 
 const ISO_LIKE = /^\d{4}-\d\d-\d\d(?:t|$)|^\d{8}t/i
-const DAY_PART = /^(?:(.+) )?(morning|afternoon|evening|night)$/i
-const DAY_PART_WORDS = ['this', 'in', 'the', 'morning', 'afternoon', 'evening', 'night']
-const TIME_OF: Record<string, string> = { morning: '9am', afternoon: '3pm', evening: '7pm', night: '10pm' }
-
-/** For 'tomorrow morning', which has no definite time of day: a form that has one. */
-function suggestTimeOfDay(text: string, words: readonly string[]): string | null {
-  const [, day, part] = DAY_PART.exec(text.trim().replace(/\bin the /i, '')) ?? []
-  if (part === undefined || !words.every((word) => DAY_PART_WORDS.includes(word))) return null
-  const time = TIME_OF[part.toLowerCase()]!
-  if (day === undefined) return time
-  return `${/^this$/i.test(day) ? 'today' : day} at ${time}`
-}
 
 function notUnderstood(text: string, words: string[]): WakefulError {
-  const better = suggestTimeOfDay(text, words)
-  if (better !== null)
-    return new WakefulError('phrase.no_time_of_day', { text: quote(text), say: quote(better) })
   if (ISO_LIKE.test(text.trim())) return new WakefulError('phrase.no_such_date', { text: quote(text) })
-  const named = words.slice(0, 5).map(quote)
-  const zone = words.some(looksLikeZone)
-  return new WakefulError('phrase.not_understood', { text: quote(text), words: named, zone })
+  return new WakefulError('phrase.not_understood', {
+    text: quote(text),
+    words: words.slice(0, 5).map(quote),
+    corrections: correctionsOf(words),
+    zone: words.some(looksLikeZone),
+  })
 }

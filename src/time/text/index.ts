@@ -1,5 +1,6 @@
 export { closest } from '../../errors/core.ts'
 export { Cache } from './cache.ts'
 export * from './checks.ts'
+export * from './phrase-words.ts'
 export * from './text.ts'
 export * from './word-lists.ts'

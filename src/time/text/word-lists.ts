@@ -24,7 +24,7 @@ export const MONTHS = names(
 
 /** Words that make a phrase recur. */
 export const RECURRING = new Set(
-  'every each daily hourly weekly monthly yearly annually weekdays weekday weekends nightly biweekly fortnightly'
+  'every each daily hourly weekly monthly yearly annually weekdays weekday weekends nightly biweekly fortnightly mornings afternoons evenings nights'
     .split(' ')
     .concat([...WEEKDAYS.keys()].filter((name) => name.endsWith('day')).map((name) => `${name}s`)),
 )
@@ -55,18 +55,6 @@ export const UNIT_MS: Partial<Record<Unit, number>> = {
 
 /** A unit of time in phrases. */
 export type Unit = 'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months' | 'years'
-
-/** Splits a phrase into lower-case words, with '5 p.m.' and '1h30m' brought to one form. */
-export function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .replaceAll(',', ' ')
-    .replace(/(?<=[\d\s])([ap])\.m\.?(?=\s|$)/g, '$1m')
-    .replace(/(\d)\s+([ap]m)\b/g, '$1$2')
-    .replace(/[.!]+$/, '')
-    .split(/\s+/)
-    .filter((word) => word !== '')
-}
 
 /** '1st', '22nd', '3rd', '24th' as a number; null for anything else. */
 export function ordinal(word: string | undefined): number | null {

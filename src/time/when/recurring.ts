@@ -54,7 +54,7 @@ export function resolveRecurring(
 ): Resolved {
   const { now } = context
   const timezone = zoneOf(object, kind, context.timezone)
-  const bounds = readBounds(object, { now, timezone })
+  const bounds = readBounds(object, { now, timezone, phrases: context.phrases })
   const { start } = bounds
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
@@ -137,7 +137,7 @@ function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }
 
 function readBounds(
   object: WhenObject,
-  context: Pick<WhenContext, 'now' | 'timezone'>,
+  context: Pick<WhenContext, 'now' | 'timezone' | 'phrases'>,
 ): Pick<RecurringRule, 'start' | 'end' | 'count'> {
   const read = (side: 'start' | 'end') => {
     const moment = object[side]

@@ -17,7 +17,7 @@ import {
   RECURRING_OPTIONS,
   WHEN_NAMES,
 } from '../durations/index.ts'
-import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
+import { type PhraseSettings, parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import {
@@ -71,6 +71,8 @@ export interface WhenContext {
   timezone: string
   /** Finds the calendars that `exclude` names; there are none by default. */
   calendars?: CalendarLookup
+  /** How phrases are read where they leave the time of day open. */
+  phrases?: PhraseSettings | undefined
   /** Where intervals without a start are counted from; the present by default. */
   anchor?: number
 }

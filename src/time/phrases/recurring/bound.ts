@@ -3,9 +3,9 @@ import { parseIso, zoned } from '../../zones/index.ts'
 import { readAmount } from '../amount.ts'
 import { dayOf, readDate } from '../date.ts'
 import type { PhraseInput } from '../phrase-input.ts'
-import type { ParsedTime } from '../time-of-day.ts'
+import { isClock, type ParsedTime } from '../time-of-day.ts'
 import type { Clause, ParsedBound } from './parsed.ts'
-import { isClock, timesOf } from './times.ts'
+import { timesOf } from './times.ts'
 
 const STARTS = new Set(['starting', 'beginning', 'from'])
 const ENDS = new Set(['until', 'till', 'through', 'ending'])

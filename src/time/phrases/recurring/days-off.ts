@@ -4,10 +4,10 @@ import { MONTHS, NUMBERS, ordinal, RECURRING, UNITS, WEEKDAYS } from '../../text
 import { parseIso } from '../../zones/index.ts'
 import { readAmount } from '../amount.ts'
 import type { PhraseInput } from '../phrase-input.ts'
+import { isClock } from '../time-of-day.ts'
 import { readList, readWeekdays } from './days.ts'
 import { DAY_PART_WORDS } from './frequency.ts'
 import { type Clause, EVERY_DAY, isDaily, type ParsedRecurrence } from './parsed.ts'
-import { isClock } from './times.ts'
 
 /** Every month has more working days than this in every country. */
 const NTH_MAX = 15

@@ -3,9 +3,10 @@ import { DURATION_MAX_MS } from '../../durations/index.ts'
 import { quote, UNIT_MS, UNITS, type Unit } from '../../text/index.ts'
 import { type Amount, elapsedMs, readAmount } from '../amount.ts'
 import type { PhraseInput } from '../phrase-input.ts'
+import { DAY_PARTS, type DayPart } from '../time-of-day.ts'
 import { workingDayLength } from '../working-days.ts'
 import { after, ordinalOf, readDays, readMonths, readWeekdays, weekdayOf } from './days.ts'
-import type { CalendarUnit, Clause, DayPart, ParsedRecurrence } from './parsed.ts'
+import type { CalendarUnit, Clause, ParsedRecurrence } from './parsed.ts'
 
 const ADVERBS: ReadonlyMap<string, ParsedRecurrence> = new Map<string, ParsedRecurrence>([
   ['hourly', { frequency: { everyMs: 3_600_000 } }],
@@ -25,7 +26,7 @@ const AMBIGUOUS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 /** The words for parts of the day. */
 export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayPart>(
-  (['morning', 'afternoon', 'evening', 'night'] as const).flatMap((part) => [
+  DAY_PARTS.flatMap((part) => [
     [part, part],
     [`${part}s`, part],
   ]),

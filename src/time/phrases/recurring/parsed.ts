@@ -1,7 +1,8 @@
 import { WakefulError } from '../../../error.ts'
-import { looksLikeZone, quote } from '../../text/index.ts'
+import { correctionsOf, looksLikeZone, quote } from '../../text/index.ts'
 import type { ParsedDate } from '../date.ts'
 import type { PhraseInput } from '../phrase-input.ts'
+import type { ClockWord, DayPart } from '../time-of-day.ts'
 
 /** The calendar unit of a frequency. */
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
@@ -32,12 +33,6 @@ export interface ParsedDays {
   months?: number[] | undefined
 }
 
-/** A time of day as written; its meaning may depend on the words around it. */
-export interface ClockWord {
-  word: string
-  afterAt: boolean
-}
-
 /** A start or an end as written: an ISO time, or a date, a time of day, or both. */
 export interface ParsedBound {
   word: string
@@ -45,9 +40,6 @@ export interface ParsedBound {
   date?: ParsedDate
   clock?: ClockWord
 }
-
-/** A part of the day, which distinguishes 8am from 8pm. */
-export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night'
 
 /** The parts of a recurring phrase, before it is checked that they fit together. */
 export interface ParsedRecurrence extends ParsedDays {
@@ -128,6 +120,7 @@ export function notUnderstood(phrase: PhraseInput, words: string[]): WakefulErro
   return new WakefulError('phrase.recurring_not_understood', {
     text: quote(phrase.text),
     words: words.slice(0, WORDS_QUOTED_MAX).map((word) => `'${word.slice(0, WORD_LENGTH_MAX)}'`),
+    corrections: correctionsOf(words),
     zone: words.some(looksLikeZone),
     joined: words.includes('and'),
   })

@@ -79,7 +79,7 @@ function recurs(words: string[]): boolean {
   return words.some((word, index) => {
     const [next, after] = [words[index + 1], words[index + 2]]
     if (RECURRING.has(word) || ['bimonthly', 'quarterly'].includes(word)) return true
-    if (word === 'of' && next === 'the' && after === 'month') return true
+    if (word === 'of' && next === 'the' && after === 'month' && words[index - 1] !== 'end') return true
     const working = workingDayLength(words.slice(index))
     if (working > 0 && recursByWorkingDays(words, index, working)) return true
     const often = word === 'once' || word === 'twice' || word === 'thrice' || word === 'times'

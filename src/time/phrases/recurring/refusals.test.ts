@@ -25,7 +25,7 @@ describe('recurring phrases that are refused', () => {
     ['except on weekdays', /needs days to exclude from/],
     ['tuesday at 5pm daily', /both every day and Tuesday/],
     ['every third at 5pm', /'every', 'third'/],
-    ['every morning', /no fixed hour. Use 'every day at 8am'/],
+    ['every wensday at 9am', /'wensday'. Did you mean 'wednesday'\?/],
     ['every morning at 5pm', /not a time of the morning/],
     ['every day at 5pm EST', /'est'\. Set the zone with `timezone`/],
     ['every day at 5pm Europe/Rome', /'europe\/rome'\. Set the zone with `timezone`/],

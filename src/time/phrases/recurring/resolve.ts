@@ -3,7 +3,7 @@ import { ordinalName, WEEKDAY_NAMES } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import { DEFAULT_TIME, DEFAULT_TIME_NOTE } from '../phrase.ts'
 import type { PhraseInput } from '../phrase-input.ts'
-import type { ParsedTime } from '../time-of-day.ts'
+import type { DayPart, ParsedTime } from '../time-of-day.ts'
 import { boundOf } from './bound.ts'
 import {
   type CalendarFrequency,
@@ -44,16 +44,21 @@ export function resolveRecurrence(read: ParsedRecurrence, phrase: PhraseInput): 
   }
   phrase.refuseIf(parsed.window ?? parsed.minutePast !== undefined, 'phrase.span_without_step', {})
   const days = resolveDays(parsed, bounds.start, phrase)
-  if (clocks === undefined) {
-    if (dayPart !== undefined) throw phrase.refusal('phrase.day_part_without_time', { part: dayPart })
-    if (count?.hasFor === false) throw phrase.refusal('phrase.times_per_day', { count: count.times })
-    phrase.notes.push(DEFAULT_TIME_NOTE)
+  if (clocks === undefined && count?.hasFor === false) {
+    throw phrase.refusal('phrase.times_per_day', { count: count.times })
   }
-  const times = clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks, dayPart, phrase)
+  const times = clocks === undefined ? [openTime(dayPart, phrase)] : timesOf(clocks, dayPart, phrase)
   if (!isDaily(days.frequency) && times.some(({ midnight }) => midnight)) {
     phrase.notes.push('midnight is read as 00:00, the start of that day')
   }
   return { ...parsed, ...days, times, ...bounds, window: undefined }
+}
+
+/** The time of day of a phrase without one: that of its part of the day, or the default. */
+function openTime(dayPart: DayPart | undefined, phrase: PhraseInput): ParsedTime {
+  const { note = DEFAULT_TIME_NOTE, ...time } = dayPart === undefined ? DEFAULT_TIME : phrase.timeOf(dayPart)
+  phrase.notes.push(note)
+  return time
 }
 
 /** In 'every weekday starting tomorrow at 9am', the time is the rule's; in 'until friday at 5pm' it is ambiguous. */

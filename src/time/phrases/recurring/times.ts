@@ -1,27 +1,20 @@
 import { WakefulError } from '../../../error.ts'
-import { MONTHS, UNITS } from '../../text/index.ts'
+import { MONTHS, pad2, UNITS } from '../../text/index.ts'
 import type { PhraseInput } from '../phrase-input.ts'
-import { type ParsedTime, readTimeWord } from '../time-of-day.ts'
+import {
+  type ClockWord,
+  type DayPart,
+  hasNoHalf,
+  isClock,
+  type ParsedTime,
+  resolveTime,
+  resolveTimeInPart,
+} from '../time-of-day.ts'
 import { readList } from './days.ts'
-import type { Clause, ClockWord, DayPart } from './parsed.ts'
+import type { Clause } from './parsed.ts'
 
 const BARE = /^\d{1,2}$/
-const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
-const NAMED = new Set(['noon', 'midday', 'midnight'])
 const WINDOW_JOINTS = new Set(['and', 'to', 'until', 'till', '-'])
-/** The hours of each part of the day on a 12-hour clock, before and after noon. */
-const DAY_PARTS: Record<DayPart, { am: number[]; pm: number[] }> = {
-  morning: { am: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], pm: [] },
-  afternoon: { am: [], pm: [12, 1, 2, 3, 4, 5, 6] },
-  evening: { am: [], pm: [4, 5, 6, 7, 8, 9, 10, 11] },
-  night: { am: [12, 1, 2, 3, 4], pm: [7, 8, 9, 10, 11] },
-}
-
-/** Whether a word is a time of day; a bare number is one only after 'at'. */
-export function isClock(word: string | undefined, afterAt: boolean): boolean {
-  return word !== undefined && (NAMED.has(word) || CLOCK.test(word) || (afterAt && BARE.test(word)))
-}
-
 /** Parses 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the start of these words. */
 export function readClocks(words: string[]): Clause | null {
   const afterAt = words[0] === 'at' || words[0] === '@'
@@ -71,34 +64,16 @@ export function timesOf(
 }
 
 function timeOf(
-  { word, afterAt }: ClockWord,
+  { word }: ClockWord,
   on24: boolean,
   dayPart: DayPart | undefined,
   phrase: PhraseInput,
 ): ParsedTime {
-  const read = (text: string) => readTimeWord(text, afterAt)!
-  if (dayPart === undefined) {
-    if (!on24 || !hasNoHalf(word)) return read(word)
-    if (BARE.test(word)) return { ...read(`${word}:00`), note: `'${word}' is read on the 24-hour clock` }
-    const { note: _note, ...time } = read(word)
-    return time
-  }
-  const hours = DAY_PARTS[dayPart]
-  const hour = Number.parseInt(word, 10)
-  const halves = hasNoHalf(word) ? (['am', 'pm'] as const) : []
-  const half = halves.find((name) => hours[name].includes(hour))
-  const time = read(half === undefined ? word : `${word}${half}`)
-  if (!hours[time.hour < 12 ? 'am' : 'pm'].includes(time.hour % 12 || 12)) {
-    throw phrase.refusal('phrase.not_in_day_part', { word, part: dayPart })
-  }
-  return half === undefined || hour === time.hour
-    ? time
-    : { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
-}
-
-/** Whether a word is a time in digits alone, without am or pm. */
-function hasNoHalf(word: string): boolean {
-  return BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
+  if (dayPart !== undefined) return resolveTimeInPart(word, dayPart, phrase)
+  if (!on24 || !hasNoHalf(word)) return resolveTime(word, phrase)
+  const [hour = 0, minute = 0, second = 0] = word.split(/[:.]/).map(Number)
+  const { note: _note, ...time } = resolveTime(`${pad2(hour)}:${pad2(minute)}:${pad2(second)}`, phrase)
+  return BARE.test(word) ? { ...time, note: `'${word}' is read on the 24-hour clock` } : time
 }
 
 /** Whether a word is certainly on the 24-hour clock ('17', '17:00', '00:30'); then the hours beside it are too. */
@@ -112,7 +87,8 @@ export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { 
   const [first, second] = window
   const last = second.word === '24' || second.word === '24:00' ? clock('0:00') : second
   const on24 = is24Hour(first.word) || is24Hour(last.word)
-  if (!on24 && (BARE.test(first.word) || BARE.test(last.word))) throw ambiguousSpan(first.word, last.word)
+  const isOpen = phrase.settings.clock === undefined && !on24
+  if (isOpen && (BARE.test(first.word) || BARE.test(last.word))) throw ambiguousSpan(first.word, last.word)
   const [from, to] = [first, last].map((end) => {
     const time = timeOf(end, on24, undefined, phrase)
     if (time.note !== undefined && !BARE.test(end.word)) phrase.notes.push(time.note)
