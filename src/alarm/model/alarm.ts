@@ -32,6 +32,12 @@ export interface Scope {
   readonly owner: string
 }
 
+/** Whose rows a read sees: one owner's, those of a tenant's every owner, or those of every tenant. Null stands for all. */
+export type ReadScope =
+  | Scope
+  | { readonly tenant: string; readonly owner: null }
+  | { readonly tenant: null; readonly owner: null }
+
 /** The record: what was asked and by whom. Written by users' calls only, never by a fire. */
 export interface Alarm extends Scope, OptionFields {
   readonly id: string
