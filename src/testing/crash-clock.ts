@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { realSystem, type System } from '../stores/sqlite/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { VirtualClock } from './virtual-clock.ts'
+import { nextTurn, type VirtualClock } from './virtual-clock.ts'
 
 /**
  * A simulated process that can crash: after that its timers never fire, and its files are closed as the operating system
@@ -25,7 +25,7 @@ export class CrashableProcess {
     }
     this.system = {
       // A call after the crash fails as if the file were closed.
-      soon: realSystem.soon,
+      soon: (call) => void nextTurn(call),
       later: realSystem.later,
       // Benches on one file see each other's commits before time moves on, not only after milliseconds of real time.
       every: (ms, call) => this.#repeated([realSystem.every(ms, call), clock.onRest(call)]),

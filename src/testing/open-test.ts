@@ -2,7 +2,7 @@ import { WakefulError } from '../error.ts'
 import { type OpenOptions, openOn, storeFile, warn } from '../hosts/node/index.ts'
 import type { Wakeful } from '../library/index.ts'
 import { CrashableProcess } from './crash-clock.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { assertRealTimers, VirtualClock } from './virtual-clock.ts'
 
 /** How a test is set up: everything `open` takes, and where and when it takes place. */
 export interface TestOptions extends Omit<OpenOptions, 'clock'> {
@@ -37,6 +37,7 @@ export interface TestBench extends AsyncDisposable {
  *     await clock.advance('3 days')   // sent: ['water the plants']
  */
 export async function openTest(options: TestOptions = {}): Promise<TestBench> {
+  assertRealTimers()
   const { clock: start, store = 'sqlite::memory:', ...rest } = options
   const clock = start instanceof VirtualClock ? start : new VirtualClock(start)
   const mortal = new CrashableProcess(clock)

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openTest } from './open-test.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 const START = '2030-01-01T00:00:00Z'
@@ -151,4 +152,26 @@ test('gives a real turn to a write in between', async () => {
   })()
   await worked
   expect([turns, clock.monotonic()]).toEqual([50, 0])
+})
+
+test('says that fake timers have stopped the event loop, instead of waiting for ever', async () => {
+  const { wakeful, clock, close } = await openTest()
+  onTestFinished(close)
+  await wakeful.start()
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers()
+  const message = /^Fake timers have replaced setImmediate.*toFake: \["Date"\]/
+  await expect(clock.advance('1s')).rejects.toThrow(message)
+  await expect(openTest()).rejects.toThrow(message)
+  await wakeful.set('in 1 hour', { target: 'remind' })
+  vi.useRealTimers()
+  await clock.advance('1s')
+})
+
+test('runs beside a fake Date', async () => {
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const clock = new VirtualClock(START)
+  await clock.advance('1s')
+  expect(clock.now()).toBe(T0 + 1000)
 })

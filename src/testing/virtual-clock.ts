@@ -14,6 +14,8 @@ const IDLE_TURNS = 3
 /** Work that never settles is an error: a million turns take seconds of real time. */
 const TURNS_MAX = 1_000_000
 const UNTIL_MAX = '30d'
+/** The real one, also while fake timers replace it: a test that fails because of them still has to end. */
+export const nextTurn = setImmediate
 
 /**
  * A clock for tests: time passes only when you advance it, and then through every deadline in order. Between two
@@ -69,10 +71,10 @@ export class VirtualClock implements Clock {
     this.#questions += 1
     if (this.#turned) return new Promise((resolve) => void this.setTimer(1, resolve))
     return new Promise((resolve) => {
-      setImmediate(() => {
+      nextTurn(() => {
         this.#turned = true
         // Runs before any write that is queued after it.
-        setImmediate(() => {
+        nextTurn(() => {
           this.#turned = false
         })
         resolve()
@@ -148,13 +150,14 @@ export class VirtualClock implements Clock {
 
   /** Waits, without letting time pass, until all work has settled. */
   async rest(): Promise<void> {
+    assertRealTimers()
     let idle = 0
     for (let turns = 0; idle < IDLE_TURNS; turns++) {
       if (turns > TURNS_MAX) throw new Error(`nothing comes to rest at ${formatInstant(this.#wall)}`)
       const before = this.#questions
       for (const poll of this.#polls) poll()
       if (this.#realWork.size > 0) await Promise.all(this.#realWork)
-      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => nextTurn(resolve))
       idle = this.#questions === before && this.#realWork.size === 0 ? idle + 1 : 0
     }
   }
@@ -181,7 +184,7 @@ export class VirtualClock implements Clock {
       this.#pending.delete(due)
       due.fire()
       // A timer may cancel the next one.
-      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => nextTurn(resolve))
     }
     await this.rest()
   }
@@ -197,6 +200,15 @@ export class VirtualClock implements Clock {
       if (earliest === undefined || pending.at < earliest.at) earliest = pending
     return earliest
   }
+}
+
+/**
+ * Fake timers of Vitest and Jest, which mark what they replace, stand still until the test moves them: what the test runs
+ * would wait for ever, and the virtual clock with it.
+ */
+export function assertRealTimers(): void {
+  if ('clock' in setImmediate || '_isMockFunction' in setImmediate)
+    throw new WakefulError('clock.fake_timers', {})
 }
 
 function stretchMs(by: Stretch): number {

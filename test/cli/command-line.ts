@@ -29,6 +29,7 @@ export async function wakeful(
   args: readonly string[],
   input = '',
   env: Readonly<Record<string, string>> = { WAKEFUL_DB: storeFile() },
+  columns: number | null = null,
 ): Promise<CommandOutput> {
   const output = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
@@ -38,7 +39,7 @@ export async function wakeful(
     },
   })
   const terminal = {
-    stdout: sink('stdout'),
+    stdout: { ...sink('stdout'), ...(columns !== null && { isTTY: true, columns }) },
     stderr: sink('stderr'),
     stdin: Readable.from([input]),
     env: { ...env, NO_COLOR: '1' },

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Consumers } from './matrix.ts'
 import { packTarball, run, type Tarball } from './tarball.ts'
 
 /** What users get is built, packed and installed as they would, but without the network. */
@@ -173,6 +174,34 @@ describe('the package', () => {
       'node',
     ]
     expect(run(resolve('node_modules/.bin/tsc'), [...flags, 'types.ts'], app)).toBe('')
+  })
+})
+
+// The others are combinations of `npm run test:package`.
+describe('in a project of its own', () => {
+  const consumers = { made: undefined as Consumers | undefined }
+  const combination = (row: string, column: string) => {
+    consumers.made ??= new Consumers(packed.file)
+    const all = [...consumers.made.runs(), ...consumers.made.types()]
+    return all.find((each) => each.row === row && each.column === column)!
+  }
+  afterAll(() => consumers.made?.close())
+
+  it.each([
+    ['CommonJS', 'Node 24'],
+    ['CommonJS', 'Node 26'],
+    ['esbuild cjs', 'Node 24'],
+    ['Jest', 'Node 24'],
+  ])('fires: %s on %s', (way, node) => {
+    combination(way, node).run()
+  })
+
+  it.each([
+    ['TypeScript 5.9, es2022, skipLibCheck', 'CommonJS'],
+    ['TypeScript 5.9, es2022', 'without @types/node'],
+    ['TypeScript 7, es2022', 'ESM'],
+  ])('compiles, and no wrong call does: %s, %s', (compiler, module) => {
+    combination(compiler, module).run()
   })
 })
 

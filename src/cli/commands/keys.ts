@@ -114,13 +114,13 @@ function columns(zone: string): Column<KeyView>[] {
     { title: 'tenant', value: ({ tenant }) => tenant, cutTo: 10 },
     { title: 'owner', value: ({ owner }) => owner ?? '(any)', cutTo: 10 },
     { title: 'rights', value: ({ rights }) => rights },
-    { title: 'label', value: ({ label }) => label, cutTo: 10 },
-    { title: 'created', value: ({ createdAt }) => localTime(createdAt, zone) },
-    { title: 'state', value: stateOf },
+    { title: 'label', value: ({ label }) => label, cutTo: 10, below: true },
+    { title: 'created', value: ({ createdAt }) => localTime(createdAt, zone), below: true },
+    { title: 'state', value: (key) => stateOf(key, zone), below: true },
   ]
 }
 
-function stateOf({ revokedAt, expiresAt }: KeyView): string {
+function stateOf({ revokedAt, expiresAt }: KeyView, zone: string): string {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt === null ? 'valid' : `valid until ${expiresAt.toISOString()}`
+  return expiresAt === null ? 'valid' : `valid until ${localTime(expiresAt, zone)}`
 }

@@ -70,14 +70,14 @@ export function addHistory(program: Command, cli: CliContext): void {
     .action(
       alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions>) => {
         const items = await session.alarms.history(readFilters(flags, session))
-        printItems(session, [historyColumns(session)], items)
+        printItems(session, historyColumns(session), items)
       }),
     )
   addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
     .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
     .action(
       alarmsAction(cli, 'existing', async (session, flags: { limit?: number }) =>
-        printItems(session, [historyColumns(session)], await session.alarms.failed(flags)),
+        printItems(session, historyColumns(session), await session.alarms.failed(flags)),
       ),
     )
 }

@@ -16,11 +16,7 @@ const MESSAGE_LENGTH_MAX = 200
 /** The columns of a list of alarms: all of them, and fewer for narrower terminals. */
 export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
   const [id, status, ...times] = leadColumns(view) as [Column<AlarmView>, Column<AlarmView>]
-  const short: Column<AlarmView> = {
-    // Every row has the same zone, so its city in the title is enough.
-    title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
-    value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
-  }
+  const short = shortWhen(view)
   const label = { title: 'LABEL', value: nameOf, cutTo: 16, below: true }
   const rule = { title: 'RULE', value: (alarm: AlarmView) => ruleOf(alarm, view), cutTo: 14, below: true }
   const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
@@ -33,18 +29,30 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
   ]
 }
 
-/** The columns of a history: the outcome of each alarm. */
-export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
-  return [
-    ...leadColumns(view),
+/** The columns of a history, the outcome of each alarm: all of them, and shorter times for narrower terminals. */
+export function historyColumns(view: Viewpoint): Column<AlarmView>[][] {
+  const [id, status, ...times] = leadColumns(view) as [Column<AlarmView>, Column<AlarmView>]
+  const outcome: Column<AlarmView>[] = [
     { title: 'TOOK', value: tookText, below: true, side: 'right' },
     { title: 'LABEL', value: titleOf, cutTo: 12, below: true },
     { title: 'TARGET', value: targetOf, cutTo: 10, below: true },
     { title: 'RESULT', value: resultText, cutTo: 16, below: true },
   ]
+  return [
+    [id, status, ...times, ...outcome],
+    [id, status, shortWhen(view), ...outcome],
+  ]
 }
 
-/** Id, status and time, which fill a line of 80 columns. */
+/** The time in short form. Every row has the same zone, so its city in the title is enough. */
+function shortWhen(view: Viewpoint): Column<AlarmView> {
+  return {
+    title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
+    value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
+  }
+}
+
+/** Id, status and time. */
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     { title: 'ID', value: (alarm) => alarm.id },

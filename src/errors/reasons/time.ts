@@ -24,5 +24,7 @@ export const TIME_REASONS = reasons('invalid_time', {
   'since.recurs': `<since> {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
   'since.future': `<since> {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
   'clock.backwards': 'Cannot advance by {by}: time only moves forwards. Use jump to set the wall clock.',
+  'clock.fake_timers':
+    'invalid_request: Fake timers have replaced setImmediate, with which the virtual clock waits for work. Do not use fake timers in this test, or let them keep it: vi.useFakeTimers({ toFake: ["Date"] }) or jest.useFakeTimers({ doNotFake: ["setImmediate"] }).',
   'clock.past': 'Cannot advance to {to}: the clock is already at {now}. Use jump to set the wall clock.',
 })
