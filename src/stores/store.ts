@@ -238,6 +238,8 @@ export interface ClaimedTimer {
   readonly batch: InFlightBatch
   readonly alarm: Alarm
   readonly timer: Timer
+  /** Set by the engine: whether a limit or an operator's pause deferred it when it was due. */
+  readonly isDeferred?: boolean
 }
 
 /** What to claim. */
@@ -286,6 +288,7 @@ export interface Settlement {
   readonly alarm: Alarm
   readonly timer: Timer
   readonly delivery: DeliveryOutcome
+  readonly isDeferred?: boolean
 }
 
 /** The result of a settle. */

@@ -66,7 +66,7 @@ describe('on what awaits it', () => {
   test('failure without attempts left ends it', () => {
     expect(report(snapshot(once, [awaited], { options: { maxFailures: 1 } }), bad, context)).toMatchObject({
       remove: [1],
-      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)' },
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempt)' },
       tally: { from: 'fired', to: 'failed' },
     })
   })
@@ -118,7 +118,7 @@ describe('late, after the time-out', () => {
       tally: { from: 'timed_out', to: 'completed', durationMs: HOUR },
     })
     expect(report(timedOut, bad, context)).toMatchObject({
-      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)', lastError: 'broken' },
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempt)', lastError: 'broken' },
       events: [{ type: 'alarm.failed', data: { late: true } }],
       tally: { from: 'timed_out', to: 'failed' },
     })
