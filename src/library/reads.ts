@@ -10,22 +10,18 @@ import {
   type Scope,
   type Serial,
   type State,
-  type Status,
   type Story,
-  serialOf,
   viewOf,
   why,
   wireJson,
   withoutUndefined,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
-import { HISTORY_STATES } from '../seeds/index.ts'
-import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
+import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
+import { HISTORY_STATES, LIST_STATES, TIMED_OUT } from '../seeds/index.ts'
+import type { ListPosition, ListQuery } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
-  EventsOptions,
-  EventView,
   FailedPageOptions,
   HistoryOptions,
   HistoryPageOptions,
@@ -35,7 +31,9 @@ import type {
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
+import { eventFilterOf } from './event-filter.ts'
 import { eventData, eventView } from './events.ts'
+import type { EventsOptions, EventsPage, EventView } from './events-api.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -55,22 +53,28 @@ const LIST = {
 } as const
 const HISTORY = { status: true, target: true, process: true, since: true, limit: true } as const
 const PREVIEW = { from: true, count: true, timezone: true } as const
-const EVENTS = { after: true, follow: true, alarmId: true, signal: true } as const
-
-/** The states that a status stands for in a list. */
-const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
-  active: ['active'],
-  paused: ['paused'],
-  fired: ['awaiting', 'fired'],
-  completed: ['completed'],
-  failed: ['failed'],
-  cancelled: ['cancelled'],
-  timed_out: ['timed_out'],
-  pending: ['active', 'paused'],
-}
+const EVENTS = {
+  after: true,
+  follow: true,
+  alarmId: true,
+  type: true,
+  origin: true,
+  subject: true,
+  correlationId: true,
+  since: true,
+  until: true,
+  signal: true,
+} as const
 
 /** What waits for no instant has no place in the order of instants. */
-const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
+const WITHOUT_INSTANT: readonly unknown[] = [
+  'paused',
+  'completed',
+  'failed',
+  'timed_out',
+  TIMED_OUT,
+  'cancelled',
+]
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
@@ -123,7 +127,7 @@ export class ScopedReads {
     for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
-      states: status === undefined ? undefined : statesOf(STATES_OF, status),
+      states: status === undefined ? undefined : statesOf(LIST_STATES, status),
       text: q,
       since: this.#since(since),
       order,
@@ -182,27 +186,38 @@ export class ScopedReads {
   }
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
-    const { alarmId, signal, follow = false } = checked<EventsOptions>('events', options, EVENTS)
-    checkedText('alarmId', alarmId)
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
-    }
-    const after = await this.#place(checkedText('after', options.after))
-    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
-    // An alarm's own events go all at once, with the alarm.
-    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
-    const reading = { after, follow, ...withoutUndefined({ alarmId, signal, assertWhole }) }
-    const stop = follow ? this.library.logNotifier.watch() : () => {}
-    try {
-      for await (const event of readLog(this.library.store, this.scope, this.library.logNotifier, reading))
-        yield eventView(event)
-    } finally {
-      stop()
-    }
+    for await (const { items } of this.#eventPages('events', options)) yield* items
+  }
+
+  eventPages(options: EventsOptions = {}): AsyncIterableIterator<EventsPage> {
+    return this.#eventPages('eventPages', options)
   }
 
   async newest(): Promise<string> {
     return encodeCursor('events', [await this.library.store.lastEvent()])
+  }
+
+  async *#eventPages(call: string, options: EventsOptions): AsyncIterableIterator<EventsPage> {
+    const { alarmId, signal, follow = false, until } = checked<EventsOptions>(call, options, EVENTS)
+    checkedText('alarmId', alarmId)
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
+    if (follow && until !== undefined) throw new WakefulError('event.follow_until', {}, { field: 'until' })
+    const { store, limits, logNotifier } = this.library
+    const filter = eventFilterOf(options, this.#now(), limits.nameBytesMax)
+    const after = await this.#place(checkedText('after', options.after))
+    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
+    // An alarm's own events go all at once, with the alarm.
+    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
+    const range = await rangeOf(store, after, filter)
+    const reading = { ...range, follow, ...withoutUndefined({ alarmId, filter, signal, assertWhole }) }
+    const stop = follow ? logNotifier.watch() : () => {}
+    try {
+      for await (const { events, next } of readLog(store, this.scope, logNotifier, reading))
+        yield { items: events.map(eventView), nextCursor: encodeCursor('events', [next]) }
+    } finally {
+      stop()
+    }
   }
 
   #place(after: string | undefined): Promise<Serial> | Serial {
@@ -211,8 +226,8 @@ export class ScopedReads {
   }
 
   async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.library.store.getMeta(prunedEventsMeta(this.scope))
-    if (gone !== null && after < serialOf(gone)) throw new WakefulError('cursor.expired', {})
+    const pruned = await this.library.store.prunedTo(this.scope)
+    if (pruned !== null && after < pruned) throw new WakefulError('cursor.expired', {})
   }
 
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {

@@ -11,9 +11,9 @@ import {
 import { errorText, WakefulError } from '../error.ts'
 import { formatInstant, type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
 import type { Document } from './document.ts'
+import type { LogEvent } from './event-log.ts'
 import type { InboxWake } from './inbox.ts'
 import type { StoredSnapshot, Values } from './rows.ts'
-import type { LogEvent } from './store.ts'
 
 /**
  * The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`, and `switchboard` for

@@ -38,6 +38,11 @@ export type ReadScope =
   | { readonly tenant: string; readonly owner: null }
   | { readonly tenant: null; readonly owner: null }
 
+/** Whether a scope sees the rows of this tenant and owner. */
+export function isSeen(scope: ReadScope, { tenant, owner }: Scope): boolean {
+  return scope.tenant === null || (scope.tenant === tenant && (scope.owner === null || scope.owner === owner))
+}
+
 /** The record: what was asked and by whom. Written by users' calls only, never by a fire. */
 export interface Alarm extends Scope, OptionFields {
   readonly id: string

@@ -212,6 +212,7 @@ CREATE INDEX events_alarm ON wakeful.events USING btree (alarm, seq) WHERE (alar
 CREATE UNIQUE INDEX events_appended ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
 CREATE INDEX events_owner ON wakeful.events USING btree (tenant, owner, seq)
 CREATE UNIQUE INDEX events_pkey ON wakeful.events USING btree (seq)
+CREATE INDEX events_tenant ON wakeful.events USING btree (tenant, seq)
 CREATE INDEX idempotency_keys_alarm ON wakeful.idempotency_keys USING btree (alarm)
 CREATE UNIQUE INDEX idempotency_keys_pkey ON wakeful.idempotency_keys USING btree (tenant, owner, idempotency_key)
 CREATE UNIQUE INDEX in_flight_batches_pkey ON wakeful.in_flight_batches USING btree (id)

@@ -234,6 +234,8 @@ CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm I
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 
+CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
+
 CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
 
 CREATE INDEX wakeful_inbox_arrived ON wakeful_inbox (arrived_at);

@@ -155,6 +155,7 @@ CREATE TABLE wakeful.events (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
 CREATE INDEX events_owner ON wakeful.events (tenant, owner, seq);
+CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
 CREATE INDEX events_alarm ON wakeful.events (alarm, seq) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX events_appended ON wakeful.events (id) WHERE alarm IS NULL;
 

@@ -160,6 +160,7 @@ CREATE TABLE wakeful_events (
 ) STRICT;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 
