@@ -69,8 +69,8 @@ const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
   pending: ['active', 'paused'],
 }
 
-/** What waits for no instant has no place in the order of instants. */
-const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
+/** Only active alarms have a next instant, and so a place in the order of instants. */
+const WITH_INSTANT: readonly unknown[] = [undefined, 'active', 'pending']
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
@@ -118,12 +118,14 @@ export class ScopedReads {
     const { cursor, ...asked } = checked<ListOptions>('list', options, LIST)
     const { status, q, since, order = 'newest', limit, ...filters } = asked
     assertChoice('order', order, ['newest', 'due'])
-    if (order === 'due' && WITHOUT_INSTANT.includes(status))
+    const isDue = order === 'due'
+    const states = status === undefined ? undefined : statesOf(STATES_OF, status)
+    if (isDue && !WITH_INSTANT.includes(status))
       throw new WakefulError('list.order_without_instant', { status: String(status) }, { field: 'order' })
     for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
-      states: status === undefined ? undefined : statesOf(STATES_OF, status),
+      states: isDue ? STATES_OF.active : states,
       text: q,
       since: this.#since(since),
       order,
