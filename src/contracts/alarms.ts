@@ -44,7 +44,7 @@ const reportCall = <S extends z.ZodRawShape>(summary: string, result: S) =>
     params: id,
     body: z.strictObject({
       ...result,
-      occurrence_id: text('The occurrence. Default: the newest open one.').optional(),
+      occurrence_id: text('The occurrence. Default: the oldest that awaits its report.').optional(),
     }),
     bodyOptional: true,
     answers: oneAlarm,

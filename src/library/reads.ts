@@ -66,15 +66,8 @@ const EVENTS = {
   signal: true,
 } as const
 
-/** What waits for no instant has no place in the order of instants. */
-const WITHOUT_INSTANT: readonly unknown[] = [
-  'paused',
-  'completed',
-  'failed',
-  'timed_out',
-  TIMED_OUT,
-  'cancelled',
-]
+/** Only active alarms have a next instant, and so a place in the order of instants. */
+const WITH_INSTANT: readonly unknown[] = [undefined, 'active', 'pending', 'Scheduled']
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
@@ -122,12 +115,14 @@ export class ScopedReads {
     const { cursor, ...asked } = checked<ListOptions>('list', options, LIST)
     const { status, q, since, order = 'newest', limit, ...filters } = asked
     assertChoice('order', order, ['newest', 'due'])
-    if (order === 'due' && WITHOUT_INSTANT.includes(status))
+    const isDue = order === 'due'
+    const states = status === undefined ? undefined : statesOf(LIST_STATES, status)
+    if (isDue && !WITH_INSTANT.includes(status))
       throw new WakefulError('list.order_without_instant', { status: String(status) }, { field: 'order' })
     for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
-      states: status === undefined ? undefined : statesOf(LIST_STATES, status),
+      states: isDue ? LIST_STATES.active : states,
       text: q,
       since: this.#since(since),
       order,

@@ -171,7 +171,9 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     throw new WakefulError('export.incomplete', { ...at, kind })
   if ('alarm' in line) {
     const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
-    return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
+    // An older export does not say when the wait began.
+    const older = { ...ALARM_NULLS, registeredAt: line.alarm.createdAt }
+    return { ...line, alarm: { ...older, ...line.alarm }, timers }
   }
   if ('document' in line) {
     const { document } = line

@@ -23,10 +23,11 @@ const FILL = `
     SELECT 'app', slot, 'one', 1 FROM generate_series(0, 63) AS slot;
   INSERT INTO wakeful.alarms (id, tenant, owner, generation, kind, timezone, fire_at, label, target_kind, target, pool,
       message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
-      backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at, paused_at)
+      backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at,
+      registered_at, paused_at)
     SELECT 'id' || n, 't' || n % 10, '', 1, 'once', 'UTC', 1e12 + n, 'l' || n % 100, 'handler', 'x' || n % 5, 'app', '',
       'c' || n, 'k' || n, 'i' || n, 's' || n % 1000, 'r' || n, 5, 1, 1, 'delivery', 1, 'skip', 0, 'library', 0, 0,
-      CASE WHEN n % 500 = 0 THEN 1 END
+      0, CASE WHEN n % 500 = 0 THEN 1 END
     FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick, generation,
       attempt, waiting, delivered, version, edited)

@@ -36,6 +36,8 @@ CREATE TABLE wakeful_alarms (
   created_via TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  -- When its wait began: its last set or reschedule.
+  registered_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
   notes TEXT,
@@ -44,7 +46,8 @@ CREATE TABLE wakeful_alarms (
   -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE TABLE wakeful_calendars (

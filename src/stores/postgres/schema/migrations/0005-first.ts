@@ -41,6 +41,7 @@ CREATE TABLE wakeful.alarms (
   created_via text NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  registered_at bigint NOT NULL,
   paused_at bigint,
   cancelled_at bigint,
   notes text,
@@ -48,7 +49,8 @@ CREATE TABLE wakeful.alarms (
   CHECK ((kind = 'once') OR (rule IS NOT NULL)),
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 );
 
 -- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway.
