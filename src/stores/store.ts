@@ -379,6 +379,9 @@ export interface ShardState {
 /** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'
 
+/** The fingerprint of the secret that signs webhooks and encrypts their headers, in `meta`. */
+export const SECRET_META = 'secret_fingerprint'
+
 /**
  * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
  * missed events. It has the length of the tenant's name, so that no two owners share it.

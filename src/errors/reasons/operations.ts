@@ -164,6 +164,8 @@ export const OPERATION_REASONS = reasons('invalid_request', {
     `This store was first used with another secret. ${secretAdvice(file)}`,
   'secret.missing': ({ file }: { file: string | null }) =>
     `This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. ${secretAdvice(file)}`,
+  'secret.pool_left':
+    'store_unavailable: {cause} Until then this process leaves pool {pool} (webhooks and the other built-in targets) to processes that have the secret, and runs its own handlers only.',
   'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {cause}',
   'secret.unwritable':
     'store_unavailable: No secret could be written to {file} ({cause}). Make the folder writable, or set WAKEFUL_SECRET.',

@@ -3,11 +3,13 @@ import { contextMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
   type Check,
+  check,
   type Migrated,
   type PortableLine,
   type PortableRow,
   parsePortable,
   portableText,
+  type SecretJudge,
 } from '../../stores/index.ts'
 import {
   backupTo,
@@ -19,7 +21,8 @@ import {
   type SqliteStore,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
-import { isPostgres, loadPostgres, storeFile, storePath } from './store-url.ts'
+import { findSecret, type SecretPlace, secretProblem } from './keyring.ts'
+import { isPostgres, loadPostgres, secretPath, storeFile, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The progress of a long operation. */
@@ -167,11 +170,24 @@ export async function migrationText(url: string): Promise<string> {
   }
 }
 
-/** Checks a store for problems. */
-export async function doctor(url: string): Promise<Check[]> {
+/** Checks a store for problems, and whether this environment has its secret, unless that is in the file beside the store. */
+export async function doctor(url: string, secret?: string): Promise<Check[]> {
   const node = { name: 'node', ok: true, detail: process.version }
-  if (isPostgres(url)) return [node, ...(await (await loadPostgres()).examinePostgres(url, systemClock))]
-  return [node, ...examine(existing(url), systemClock.now())]
+  const judge = secretJudge({ configured: secret, path: secretPath(url) })
+  if (!isPostgres(url)) return [node, ...examine(existing(url), systemClock.now(), judge)]
+  const { examinePostgres } = await loadPostgres()
+  return [node, ...(await examinePostgres(url, systemClock, undefined, judge))]
+}
+
+function secretJudge(source: SecretPlace): SecretJudge {
+  return (fingerprint) => {
+    const own = findSecret(source)?.fingerprint ?? null
+    const problem = secretProblem(own, fingerprint, source.path)
+    const detail = fingerprint === null ? 'the store has none yet' : 'this environment has the store’s'
+    const advice =
+      'a process that is started in this environment sends no webhooks, and `wakeful serve` refuses'
+    return check('secret', problem === null, problem?.message ?? detail, advice)
+  }
 }
 
 /** The file or schema of a missing store, for messages; null if there is a store. Creates nothing. */
