@@ -15,7 +15,7 @@ const PAUSED_TARGETS_MAX = 10_000
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, observer, handlers, pauses, onError, limits } = assembly
+  const { store, clock, observer, pauses, onError, limits } = assembly
   const defaultTargets = new DefaultTargets(store, clock)
   const targets: Targets = new Targets([
     inboxTarget(store),
