@@ -9,6 +9,7 @@ import type {
   TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
+import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
@@ -206,6 +207,8 @@ export interface DefaultTarget {
 export interface Operator {
   /** What runs here and what waits in the store, for metrics and health checks. */
   readings(): Promise<Readings>
+  /** Why this process lacks the secret of the store and cannot send webhooks; null if it has it. */
+  checkSecret(): Promise<WakefulError | null>
   /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock

@@ -18,7 +18,7 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
-import { HISTORY_STATES, LIST_STATES, TIMED_OUT } from '../seeds/index.ts'
+import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
 import type { ListPosition, ListQuery } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {

@@ -349,3 +349,6 @@ export interface ShardState {
 
 /** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'
+
+/** The fingerprint of the secret that signs webhooks and encrypts their headers, in `meta`. */
+export const SECRET_META = 'secret_fingerprint'

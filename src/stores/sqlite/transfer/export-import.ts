@@ -18,6 +18,7 @@ import {
   portableEvent,
   portableExport,
   portableTally,
+  SECRET_META,
   wakeOf,
   withoutKey,
   ZONE_DATA_META,
@@ -48,7 +49,8 @@ export const EXPORT_QUERIES = {
 export function exportLines(session: Session, now: number): AsyncGenerator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
-  return portableExport(now, { alarms, events }, lines(session))
+  const secret = session.get<{ value: string }>(CALENDAR_QUERIES.meta, SECRET_META)?.value ?? null
+  return portableExport(now, { alarms, events, secret }, lines(session))
 }
 
 async function* lines(session: Session): AsyncGenerator<PortableLine> {
