@@ -55,7 +55,7 @@ const SETTINGS = {
   batch: setting(wholeNumber(1, 10_000), 1_000, 'alarms claimed at a time'),
   grace: setting(duration, '60s', 'how late an occurrence may be before it is a misfire'),
   drain: setting(duration, '30s', 'how long a shutdown waits for deliveries in flight'),
-  retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
+  retention: setting(durationOrForever, '30d', 'how long ended alarms, and old events, are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   phraseClock: setting(

@@ -188,9 +188,8 @@ export class ScopedReads {
       throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
     }
     const after = await this.#place(checkedText('after', options.after))
-    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
-    // An alarm's own events go all at once, with the alarm.
-    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
+    const isResumed = options.after !== undefined && options.after !== 'newest'
+    const assertWhole = isResumed ? () => this.#assertWhole(after, alarmId) : undefined
     const reading = { after, follow, ...withoutUndefined({ alarmId, signal, assertWhole }) }
     const stop = follow ? this.library.logNotifier.watch() : () => {}
     try {
@@ -210,9 +209,16 @@ export class ScopedReads {
     return after === 'newest' ? this.library.store.lastEvent() : decodeCursor('events', after)[0]!
   }
 
-  async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.library.store.getMeta(prunedEventsMeta(this.scope))
-    if (gone !== null && after < serialOf(gone)) throw new WakefulError('cursor.expired', {})
+  async #assertWhole(after: Serial, alarmId: string | undefined): Promise<void> {
+    const { store } = this.library
+    const gone = await store.getMeta(prunedEventsMeta(this.scope))
+    if (gone === null || after >= serialOf(gone)) return
+    if (alarmId !== undefined) {
+      // The oldest events of an alarm are deleted first: if one from before the cursor is left, none after it is missing.
+      const [oldest] = await store.events(this.scope, { after: 0, limit: 1, alarmId })
+      if (oldest !== undefined && oldest.seq <= after) return
+    }
+    throw new WakefulError('cursor.expired', {})
   }
 
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {

@@ -17,6 +17,7 @@ import type {
 import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
 import type { Inbox } from './inbox.ts'
+import type { Pruned } from './retention.ts'
 
 /**
  * The port that every store implements. A store contains no rules: pure functions of `alarm/` decide, and the store applies
@@ -77,10 +78,11 @@ export interface Store extends StoreReads, Documents, Inbox {
   /** Appends a user's event. */
   append(scope: Scope, event: UserEvent): Promise<LogEvent>
   /**
-   * Deletes up to `limit` ended alarms with their events, and wakes that were not fetched; returns how many. The owner's
-   * `prunedEventsMeta` then has the newest of the deleted events.
+   * Continues through the events from before an instant, by up to `limit` of them. Deletes ended alarms with all their events,
+   * the events of other alarms except the newest `EVENTS_KEPT` of each, and up to `limit` wakes that were not fetched. The
+   * owner's `prunedEventsMeta` then has the newest of the deleted events.
    */
-  prune(endedBefore: number, limit: number): Promise<number>
+  prune(before: number, limit: number): Promise<Pruned>
   /**
    * Calls back when another process may have changed something: timers or shards, or the log if `about` is `log`. Returns a
    * function that stops it.
@@ -378,11 +380,3 @@ export interface ShardState {
 
 /** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'
-
-/**
- * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
- * missed events. It has the length of the tenant's name, so that no two owners share it.
- */
-export function prunedEventsMeta({ tenant, owner }: Scope): string {
-  return `gone ${[...tenant].length} ${tenant}${owner}`
-}
