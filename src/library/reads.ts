@@ -201,9 +201,8 @@ export class ScopedReads {
     const { store, limits, logNotifier } = this.library
     const filter = eventFilterOf(options, this.#now(), limits.nameBytesMax)
     const after = await this.#place(checkedText('after', options.after))
-    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
-    // An alarm's own events go all at once, with the alarm.
-    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
+    const isResumed = options.after !== undefined && options.after !== 'newest'
+    const assertWhole = isResumed ? () => this.#assertWhole(after, alarmId) : undefined
     const range = await rangeOf(store, after, filter)
     const reading = { ...range, follow, ...withoutUndefined({ alarmId, filter, signal, assertWhole }) }
     const stop = follow ? logNotifier.watch() : () => {}
@@ -220,9 +219,16 @@ export class ScopedReads {
     return after === 'newest' ? this.library.store.lastEvent() : decodeCursor('events', after)[0]!
   }
 
-  async #assertWhole(after: Serial): Promise<void> {
-    const pruned = await this.library.store.prunedTo(this.scope)
-    if (pruned !== null && after < pruned) throw new WakefulError('cursor.expired', {})
+  async #assertWhole(after: Serial, alarmId: string | undefined): Promise<void> {
+    const { store } = this.library
+    const pruned = await store.prunedTo(this.scope)
+    if (pruned === null || after >= pruned) return
+    if (alarmId !== undefined) {
+      // The oldest events of an alarm are deleted first: if one from before the cursor is left, none after it is missing.
+      const [oldest] = (await store.events(this.scope, { after: 0, limit: 1, alarmId })).events
+      if (oldest !== undefined && oldest.seq <= after) return
+    }
+    throw new WakefulError('cursor.expired', {})
   }
 
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {

@@ -1,4 +1,4 @@
-import type { AlarmEventType, Origin, ReadScope, Scope, Serial } from '../alarm/index.ts'
+import type { AlarmEventType, Origin, Scope, Serial } from '../alarm/index.ts'
 
 /** A row of the log. */
 export interface LogEvent extends Scope {
@@ -75,13 +75,4 @@ export function filterValues(filter: EventFilter = {}) {
   const exact = types === null ? null : types.filter((type) => !type.endsWith('.'))
   const beginnings = types === null ? null : types.filter((type) => type.endsWith('.'))
   return { exact, beginnings, rest: [origin, subject, correlationId, since, until] as const }
-}
-
-/**
- * The name in `meta` of the newest event that retention has deleted of an owner. It has the length of the tenant's name, so
- * that no two owners share it; without an owner, it is how the names of the tenant's owners begin.
- */
-export function prunedEventsMeta({ tenant, owner }: ReadScope): string {
-  if (tenant === null) return 'gone '
-  return `gone ${[...tenant].length} ${tenant}${owner ?? ''}`
 }

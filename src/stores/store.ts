@@ -17,6 +17,7 @@ import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
 import type { EventPage, EventQuery, LogEvent, UserEvent } from './event-log.ts'
 import type { Inbox } from './inbox.ts'
+import type { Pruned } from './retention.ts'
 
 /**
  * The port that every store implements. A store contains no rules: pure functions of `alarm/` decide, and the store applies
@@ -77,10 +78,11 @@ export interface Store extends StoreReads, Documents, Inbox {
   /** Appends a user's event. */
   append(scope: Scope, event: UserEvent): Promise<LogEvent>
   /**
-   * Deletes up to `limit` ended alarms with their events, and wakes that were not fetched; returns how many. `prunedTo` then
-   * has the newest of the deleted events.
+   * Continues through the events from before an instant, by up to `limit` of them. Deletes ended alarms with all their events,
+   * the events of other alarms except the newest `EVENTS_KEPT` of each, and up to `limit` wakes that were not fetched. `prunedTo`
+   * then has the newest of the deleted events.
    */
-  prune(endedBefore: number, limit: number): Promise<number>
+  prune(before: number, limit: number): Promise<Pruned>
   /**
    * Calls back when another process may have changed something: timers or shards, or the log if `about` is `log`. Returns a
    * function that stops it.

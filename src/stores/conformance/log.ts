@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { pause, type ReadScope, resume, type Scope } from '../../alarm/index.ts'
 import type { EventFilter, LogEvent } from '../event-log.ts'
 import { LOG_BYTES_MAX } from '../page-size.ts'
+import { EVENTS_KEPT } from '../retention.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
@@ -212,8 +213,8 @@ export const logCases = casesOf('log', {
     const before = await Promise.all(
       kept.map(async (id) => [await harness.get(id), await harness.events(id)]),
     )
-    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 1)
-    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    assert.deepEqual(await prune(harness), { alarms: 1, events: 0, wakes: 0, more: false })
+    assert.deepEqual(await prune(harness), NOTHING)
     assert.equal(await harness.store.get(ANN, { id: old }), null)
     assert.deepEqual(await harness.events(old), [])
     assert.deepEqual(
@@ -237,9 +238,15 @@ export const logCases = casesOf('log', {
     for (let i = 0; i < 7; i++) ids.push(await harness.alarm({ delay: '1h' }))
     for (const id of ids) await harness.cancel(id)
     harness.clock.step(2 * DAY_MS)
-    const pruned: number[] = []
-    for (let i = 0; i < 4; i++) pruned.push(await harness.store.prune(harness.now - DAY_MS, 3))
-    assert.deepEqual(pruned, [3, 3, 1, 0])
+    const steps = await Array.fromAsync({ length: 4 }, () => prune(harness, 3))
+    assert.deepEqual(
+      steps.map(({ more }) => more),
+      [true, true, false, false],
+    )
+    assert.equal(
+      steps.reduce((sum, { alarms }) => sum + alarms, 0),
+      7,
+    )
   },
 
   async 'an ended alarm that was set again, or that ended late, is pruned by its last event'(harness) {
@@ -249,13 +256,56 @@ export const logCases = casesOf('log', {
     await harness.cancel(id)
     harness.clock.step(2 * DAY_MS)
     await harness.set({ delay: '1h' }, { key: 'k' })
-    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    assert.deepEqual(await prune(harness), NOTHING)
     harness.clock.step(DAY_MS / 24)
     await harness.settle(await harness.claimOne(leases), 'delivered')
-    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    assert.deepEqual(await prune(harness), NOTHING)
     harness.clock.step(2 * DAY_MS)
-    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 1)
+    assert.equal((await prune(harness)).alarms, 1)
     assert.deepEqual(await harness.events(), [])
+  },
+
+  async 'old events of a living alarm are deleted, except its newest'(harness) {
+    harness.hasPruned = true
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ every: '1m' }, { target: { event: true } })
+    const rare = await harness.alarm({ every: '1h' }, { target: { event: true } })
+    await harness.store.append(ANN, ownEvent(harness.now))
+    const fire = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        harness.clock.step(60_000)
+        await harness.claim(leases)
+      }
+    }
+    await fire(EVENTS_KEPT + 50)
+    const before = await harness.events(id)
+    // All are recent.
+    assert.deepEqual(await prune(harness), NOTHING)
+    harness.clock.step(2 * DAY_MS)
+    const kept = before.slice(-EVENTS_KEPT)
+    const steps = await Array.fromAsync({ length: 6 }, () => prune(harness, 40))
+    assert.equal(
+      steps.reduce((sum, { events }) => sum + events, 0),
+      50,
+    )
+    assert.deepEqual(await harness.events(id), kept)
+    assert.equal((await harness.events(rare)).length, 2)
+    const gone = (await harness.store.prunedTo(ANN))!
+    assert.equal(gone, before[49]!.seq)
+    // What is deleted later was passed when it was among the newest.
+    await fire(30)
+    assert.deepEqual(await prune(harness), NOTHING)
+    harness.clock.step(2 * DAY_MS)
+    assert.equal((await prune(harness)).events, 30 + 1)
+    const all = await harness.events()
+    assert.equal(all.filter(({ alarmId }) => alarmId === id).length, EVENTS_KEPT)
+    assert.ok(all.some(({ type }) => type === 'door.opened'))
+    // An ended alarm goes with its last event.
+    await harness.cancel(id)
+    assert.deepEqual(await prune(harness), NOTHING)
+    harness.clock.step(2 * DAY_MS)
+    assert.equal((await prune(harness)).alarms, 1)
+    assert.deepEqual(await harness.events(id), [])
   },
 })
 
@@ -264,6 +314,11 @@ const WIDE: readonly ReadScope[] = [
   { tenant: ANN.tenant, owner: null },
   { tenant: null, owner: null },
 ]
+const NOTHING = { alarms: 0, events: 0, wakes: 0, more: false }
+
+function prune(harness: Harness, limit = 1_000) {
+  return harness.store.prune(harness.now - DAY_MS, limit)
+}
 
 async function pages(harness: Harness, scope: Scope, limit: number): Promise<LogEvent[]> {
   const all: LogEvent[] = []

@@ -181,10 +181,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream paused': 'alarms_paused',
   upcoming: 'timers_upcoming',
   'prune oldEvents': 'events_pkey',
-  'prune newestEvents': 'events_alarm',
+  'prune metAlarms': 'events_alarm',
   'prune lockAlarms': 'alarms_pkey',
   'prune ended': 'outcomes_pkey',
-  'prune noteGone': 'events_alarm',
+  'prune removeOldEvents': 'events_alarm',
   'prune removeEvents': 'events_alarm',
   'prune removeOutcomes': 'outcomes_pkey',
   'prune removeKeys': 'idempotency_keys_alarm',
@@ -275,7 +275,7 @@ const SMALL = 'shards|processes|in_flight_batches|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
   'dueTimers', 'waiting releaseTenant', 'waiting releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',
-  'prune noteGone',
+  'prune removeEvents', 'prune removeOldEvents',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

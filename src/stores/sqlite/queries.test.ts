@@ -130,6 +130,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   upcoming: 'wakeful_timers_upcoming',
   'prune oldEvents': 'rowid',
   'prune newestEvent': 'wakeful_events_alarm',
+  'prune newestNotKept': 'wakeful_events_alarm',
+  'prune removeEvents': 'wakeful_events_alarm',
   'export formerKeys': 'wakeful_idempotency_keys_alarm',
   'export alarms': 'rowid',
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../src/alarm/index.ts'
 import {
   EVENTS_FILTERED_MAX,
+  EVENTS_KEPT,
   type EventFilter,
   type EventPage,
   type EventQuery,
@@ -16,6 +17,7 @@ import {
   LOG_BYTES_MAX,
   type LogEvent,
   PageLimit,
+  type Pruned,
   prunedEventsMeta,
   type UserEvent,
 } from '../../../src/stores/index.ts'
@@ -102,40 +104,49 @@ export function appendEvent(database: SimulatedDatabase, scope: Scope, event: Us
   return read(database, seq)
 }
 
-/** How far pruning has scanned the log. Events before it belong to live alarms or are gone. */
+/** How far pruning has scanned the log. Events before it are kept, or belong to alarms that are met again. */
 const PRUNED_TO = 'pruned_to'
-const EVENTS_LOOKED_AT_MAX = 5_000
 
-/** Deletes ended alarms with their events, and unclaimed wakes, oldest first. Continues where it stopped. */
-export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
+/** Deletes ended alarms with their events, the older events of others, and unclaimed wakes. Continues where it stopped. */
+export function prune(database: SimulatedDatabase, before: number, limit: number): Pruned {
   const { tables } = database
   const place = serialOf(tables.facts.get(PRUNED_TO) ?? '0')
   const from = tables.allEvents.upTo(ALL, place)
-  let [reached, pruned]: [Serial, number] = [place, 0]
-  for (const { key } of tables.allEvents.in(ALL).slice(from, from + EVENTS_LOOKED_AT_MAX)) {
-    const event = tables.events.get(key)
-    // It was deleted with its alarm, at an earlier event of this page.
-    if (event !== undefined && (event.at >= endedBefore || pruned >= limit)) break
-    reached = key
-    if (event === undefined || !isPrunable(database, event.alarm, endedBefore)) continue
-    pruneAlarm(database, event.alarm!)
-    pruned += 1
+  const rows = tables.allEvents
+    .in(ALL)
+    .slice(from, from + limit)
+    .map(({ key }) => tables.events.get(key)!)
+  const firstRecent = rows.findIndex(({ at }) => at >= before)
+  const old = firstRecent === -1 ? rows : rows.slice(0, firstRecent)
+  const end = old.at(-1)?.seq ?? place
+  let [alarms, events] = [0, 0]
+  for (const alarm of new Set(old.flatMap((event) => event.alarm ?? []))) {
+    const seqs = tables.eventsOfAlarm.in(alarm).map(({ key }) => key)
+    const isEnded = (tables.outcomes.get(alarm)?.status ?? null) !== null
+    if (isEnded && seqs.at(-1)! <= end) {
+      removeEvents(database, seqs)
+      removeAlarm(database, alarm)
+      alarms += 1
+      continue
+    }
+    const trimmed = seqs.slice(0, -EVENTS_KEPT).filter((seq) => seq <= end)
+    removeEvents(database, trimmed)
+    events += trimmed.length
   }
-  if (reached > place) tables.facts.put(PRUNED_TO, String(reached))
-  return pruned + pruneWakes(database, endedBefore, limit - pruned)
+  if (end > place) tables.facts.put(PRUNED_TO, String(end))
+  const wakes = pruneWakes(database, before, limit)
+  return { alarms, events, wakes, more: old.length === limit || wakes === limit }
 }
 
-/** An ended alarm is met again at its last event, which decides whether it is old enough. */
-function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBefore: number): boolean {
-  if (alarm === null || (tables.outcomes.get(alarm)?.status ?? null) === null) return false
-  return tables.events.get(tables.eventsOfAlarm.in(alarm).at(-1)!.key)!.at < endedBefore
+function removeEvents({ tables }: SimulatedDatabase, seqs: readonly Serial[]): void {
+  for (const seq of seqs) {
+    const fact = prunedEventsMeta(tables.events.get(seq)!)
+    if (serialOf(tables.facts.get(fact) ?? '0') < seq) tables.facts.put(fact, String(seq))
+    tables.events.remove(seq)
+  }
 }
 
-function pruneAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
-  const newest = tables.events.get(tables.eventsOfAlarm.in(seq).at(-1)!.key)!
-  const fact = prunedEventsMeta(newest)
-  if (serialOf(tables.facts.get(fact) ?? '0') < newest.seq) tables.facts.put(fact, String(newest.seq))
-  for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
+function removeAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
   tables.outcomes.remove(seq)
   for (const [name, alarm] of tables.idempotencyKeys.entries())
     if (alarm === seq) tables.idempotencyKeys.remove(name)

@@ -14,6 +14,7 @@ import {
   type NewDocument,
   type NewWake,
   type Page,
+  type Pruned,
   prunedEventsMeta,
   type Stats,
   type StoredStory,
@@ -212,8 +213,8 @@ export abstract class PostgresRecords extends ShardedStore {
     })
   }
 
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.guard(() => prune(this.database, endedBefore, limit))
+  prune(before: number, limit: number): Promise<Pruned> {
+    return this.guard(() => prune(this.database, before, limit))
   }
 
   #ask<T>(read: (session: Session) => Promise<T>): Promise<T> {
