@@ -61,7 +61,7 @@ const SETTINGS = {
     'after SIGTERM: how long /readyz fails while requests are answered and alarms fire, before the drain',
   ),
   wait: setting(durationOrForever, '0s', 'how long to wait at the start for a store that does not answer'),
-  retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
+  retention: setting(durationOrForever, '30d', 'how long ended alarms, and old events, are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   phraseClock: setting(

@@ -19,7 +19,8 @@ export interface EngineOptions {
   readonly dispatcher: Dispatcher
   /** The name of this process as a lease holder. */
   readonly process: string
-  readonly pools: readonly string[]
+  /** The pools that this process serves now; asked at each heartbeat. */
+  readonly pools: () => Promise<readonly string[]>
   readonly context: () => Context
   /** How many deliveries may run at a time. */
   readonly concurrency: number

@@ -46,9 +46,7 @@ import type {
   Alarms,
   DefaultTarget,
   EditFields,
-  EventView,
   Inbox,
-  OwnEventInput,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -59,6 +57,7 @@ import type {
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
+import type { EventView, OwnEventInput } from './events-api.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
 

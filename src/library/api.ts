@@ -5,15 +5,16 @@ import type {
   Limits,
   Scope,
   SetOptions,
-  Status,
   Story,
   TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
-import type { HistoryStatus } from '../seeds/index.ts'
+import type { WakefulError } from '../error.ts'
+import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
 
 /** The options of `set`. */
@@ -39,16 +40,6 @@ export interface EditFields extends SetOptions {
   readonly timezone?: string
 }
 
-/** An event that you append to the log. */
-export interface OwnEventInput {
-  /** A name with a dot, such as `order.paid`. */
-  readonly type: string
-  readonly subject?: string
-  readonly correlationId?: string
-  /** Any JSON object, or `rawJson(text)`. */
-  readonly data?: unknown
-}
-
 /** One item of `setMany`. */
 export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
 
@@ -60,7 +51,8 @@ export interface SeenOptions {
 
 /** Which alarms to list. */
 export interface ListOptions extends FieldFilters {
-  readonly status?: Status | 'pending'
+  /** A status, or a word of the seeds for it: `pending`, `Scheduled`, `Reached`, `timeout_unknown`. */
+  readonly status?: ListStatus
   readonly target?: string
   /** Words to search for in label, message, key and subject. */
   readonly q?: string
@@ -108,34 +100,6 @@ export interface StatsView {
   readonly cancelled: number
   readonly timeoutUnknown: number
   readonly avgDurationMs: number | null
-}
-
-/** A row of the log, as users see it. */
-export interface EventView {
-  readonly id: string
-  readonly cursor: string
-  readonly tenant: string
-  readonly type: string
-  readonly origin: string
-  readonly alarmId: string | null
-  readonly occurrenceId: string | null
-  readonly key: string | null
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly at: Date
-  readonly data: Readonly<Record<string, unknown>>
-  /** The data as JSON text, byte for byte. Use it for numbers beyond 2^53, which lose digits in `data`. */
-  readonly dataJson: string
-}
-
-/** How to read the log. */
-export interface EventsOptions {
-  /** Start after this cursor, or at the end of the log (`newest`). The default is the beginning. */
-  readonly after?: string
-  /** Continue with events that are appended later, until you abort the signal or `break`. */
-  readonly follow?: boolean
-  readonly alarmId?: string
-  readonly signal?: AbortSignal
 }
 
 /** What plain language means: an instant, or a rule. */
@@ -243,6 +207,8 @@ export interface DefaultTarget {
 export interface Operator {
   /** What runs here and what waits in the store, for metrics and health checks. */
   readings(): Promise<Readings>
+  /** Why this process lacks the secret of the store and cannot send webhooks; null if it has it. */
+  checkSecret(): Promise<WakefulError | null>
   /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock
@@ -348,6 +314,8 @@ export interface Alarms {
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The same in pages, each with the cursor to continue from, also where no event matches. */
+  eventPages(options?: EventsOptions): AsyncIterableIterator<EventsPage>
   /** The cursor of the end of the log: `events({ after })` with it reads only later events. */
   newest(): Promise<string>
   /** Appends your own event to the log (its origin is `caught`). */

@@ -1,5 +1,6 @@
 import type { AlarmDefaults, Context, FieldContext, Limits, Scope } from '../alarm/index.ts'
 import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
+import type { WakefulError } from '../error.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { HandlerTarget, TargetKind } from '../targets/index.ts'
@@ -44,6 +45,11 @@ export interface Assembly {
   readonly onError: (thrown: unknown) => void
   /** Undefined on a host that sends no webhooks. */
   readonly webhookSecrets?: TenantSecrets
+  /**
+   * Why this process lacks the secret of the store, and so must not serve the built-in targets; null if it has it. Undefined
+   * on a host that does not serve them.
+   */
+  readonly checkSecret?: () => Promise<WakefulError | null>
   /** Frees what the targets use, when nothing is delivered any more. */
   readonly release?: () => void
   /** Called with every attempt, as it is written. */

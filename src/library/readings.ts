@@ -1,6 +1,5 @@
-import type { Engine } from '../engine/index.ts'
-import type { ShardState, Store } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { ShardState } from '../stores/index.ts'
+import type { LibraryContext } from './context.ts'
 
 /** What runs in this process and what waits in the store: for the gauges of the metrics, and for the health checks. */
 export interface Readings {
@@ -8,6 +7,8 @@ export interface Readings {
   readonly takesWrites: boolean
   /** Whether the engine was started here, even if this process is on standby. */
   readonly isRunning: boolean
+  /** Whether this process has the secret that signs the store's webhooks. Without it, it serves its own handlers only. */
+  readonly hasSecret: boolean
   /** Deliveries that run. */
   readonly inFlight: number
   /** Claimed, and waiting for a slot. */
@@ -43,8 +44,10 @@ export interface PoolReadings {
 
 const WAKES_COUNTED_MAX = 10_000
 
+type ReadingsPorts = Pick<LibraryContext, 'engine' | 'store' | 'clock' | 'checkSecret'>
+
 /** Reads the shards' rows, and the head of each one's queue. */
-export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
+export async function readingsOf({ engine, store, clock, checkSecret }: ReadingsPorts): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
   const { leases, inFlight, pool: deliveries, limitedTo } = engine.state()
   const pools: PoolReadings[] = []
@@ -70,6 +73,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
   return {
     takesWrites: await store.isWritable(),
     isRunning: engine.isRunning,
+    hasSecret: ((await checkSecret?.()) ?? null) === null,
     inFlight: deliveries.active,
     queued: deliveries.queued,
     unsettled: deliveries.ended,

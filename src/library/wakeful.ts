@@ -30,7 +30,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const { store, engine, clock } = parts
     this.limits = parts.limits
     this.operator = {
-      readings: () => readingsOf(engine, store, clock),
+      readings: () => readingsOf(parts),
+      checkSecret: async () => (await parts.checkSecret?.()) ?? null,
       shardsHere: () => engine.leases.length,
       clock,
       documents: store,

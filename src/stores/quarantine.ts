@@ -24,7 +24,7 @@ export function quarantineOf(alarm: UnreadableAlarm, timer: Values, reason: stri
   const outcome: Outcome = {
     ...NO_OUTCOME,
     status: 'failed',
-    completedAt: context.now,
+    completedAt: null,
     result: failedResult(error, attempts),
     lastError: error,
     failureCount: attempts,

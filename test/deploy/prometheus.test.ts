@@ -77,6 +77,14 @@ const CASES: readonly Case[] = [
       'The oldest has waited for 45 s. Either all hands are busy (wakeful_in_flight at the concurrency) or the store is slow (wakeful_settle_duration_seconds).',
   },
   {
+    alert: 'WakefulSecretMissing',
+    well: [[`wakeful_secret_ok{${HERE}}`, '1x200']],
+    ill: [[`wakeful_secret_ok{${HERE}}`, '1x100 0x100']],
+    labels: { ...warning, ...PLACE },
+    summary: 'a:7420 lacks the secret of its store, and sends no webhooks',
+    description: 'The other processes send them. Give this one the same WAKEFUL_SECRET and start it again.',
+  },
+  {
     alert: 'WakefulNoOwner',
     well: [
       [`wakeful_shards{${HERE},pool="mail",owner="nobody"}`, '64x200'],

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_POOL } from '../../alarm/index.ts'
 import { type Configured, openSettings } from '../../config/index.ts'
-import { WakefulError } from '../../error.ts'
 import { type OpenOptions, open, type Wakeful } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
 import {
@@ -16,6 +14,7 @@ import {
 } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
+import { configuredSecret } from '../session/index.ts'
 import { type CliContext, type Output, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
 import { fireJson, fireLine } from './fire-line.ts'
@@ -71,9 +70,12 @@ async function run(context: ServeContext, globals: Globals): Promise<void> {
     log.event('stopped', 'stopped')
     return
   }
-  const { documents, clock, readings } = wakeful.operator
+  const { documents, clock, readings, checkSecret } = wakeful.operator
   let detach = () => {}
   try {
+    // A server without the secret would fire nothing: better seen at the start than in the log of the first webhook.
+    const refusal = await checkSecret()
+    if (refusal !== null) throw refusal
     metrics.attach({ readings, clock, hostNow: () => cli.terminal.now() })
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
       out.line(log.isJson ? fireJson(fire) : fireLine(fire, zone))
@@ -140,7 +142,7 @@ function waitMsOf(wait: string): number {
 
 function openOptions({ configured, log }: ServeContext, globals: Globals): OpenOptions {
   const { config } = configured
-  const secret = config.secret ?? (config.secretFile === null ? undefined : secretIn(config.secretFile))
+  const secret = configuredSecret(config)
   return {
     ...openSettings(config),
     ...scopeOf(globals),
@@ -152,14 +154,6 @@ function openOptions({ configured, log }: ServeContext, globals: Globals): OpenO
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
     ...withoutUndefined({ secret, trustClock: globals.trustClock }),
-  }
-}
-
-function secretIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (cause) {
-    throw new WakefulError('secret.file', { file }, { cause })
   }
 }
 

@@ -102,7 +102,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
       `Alarm ${alarm} names the calendar ${name}. Cancel or reschedule it first, or ${words.interface === 'cli' ? 'empty the calendar with `calendar put NAME --empty`' : 'put the calendar without dates'}.`,
   },
   'list.order_without_instant':
-    '<order=due> lists alarms that have a next instant: status active, pending, or fired (waiting for a report). For status {status}, leave <order> out.',
+    '<order=due> lists alarms that have a next instant: status active or pending. For status {status}, leave <order> out.',
   'list.cursor_of_other_order':
     'This cursor belongs to a list in another order than {order}. Use it with the order of the page it came from.',
   'cursor.malformed': '{value} is not a cursor of a page of {kind}.',

@@ -138,6 +138,7 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
       zoneData: process.versions.tz ?? 'unknown',
       scope: { tenant, owner },
       webhookSecrets: webhooks.secrets,
+      ...(settings.serveBuiltIns && { checkSecret: webhooks.checkSecret }),
       release: () => webhooks.close(),
     })
   } catch (thrown) {

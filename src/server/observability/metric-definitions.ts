@@ -87,6 +87,10 @@ export const METRICS = {
     'Shards by the process that runs them: here, elsewhere (another process), nobody (none); pools beyond 20 are `other`',
     ['pool', 'owner'],
   ),
+  secret: gauge(
+    'wakeful_secret_ok',
+    '1 if this process has the secret that signs the webhooks of its store, or the store has none yet; 0 if it lacks it and serves no built-in targets',
+  ),
   settle: histogram('wakeful_settle_duration_seconds', 'Duration of writing a batch of outcomes', WRITING),
   storeErrors: counter(
     'wakeful_store_errors_total',

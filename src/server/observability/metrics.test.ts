@@ -14,6 +14,7 @@ const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 
 const READINGS: Readings = {
   takesWrites: true,
   isRunning: true,
+  hasSecret: true,
   inFlight: 0,
   queued: 0,
   unsettled: 0,

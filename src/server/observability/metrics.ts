@@ -24,7 +24,7 @@ const POOLS_MAX = 20
 /** The gauges that are read at each scrape. Those of the first list are fields of the readings. */
 const COUNTS = ['inFlight', 'queued', 'unsettled', 'backlog', 'inboxWaiting'] as const
 const BY_POOL = ['lag', 'shards'] as const
-const OTHERS = ['storeUp', 'clockCorrection'] as const
+const OTHERS = ['storeUp', 'clockCorrection', 'secret'] as const
 type GaugeName = (typeof COUNTS | typeof BY_POOL | typeof OTHERS)[number]
 
 /** The metrics of a server. */
@@ -102,6 +102,7 @@ export class Metrics {
   #set(readings: Readings): void {
     const gauges = this.#gauges
     for (const name of COUNTS) gauges[name].set(readings[name])
+    gauges.secret.set(readings.hasSecret ? 1 : 0)
     // Pools of the last scrape may be gone.
     for (const name of BY_POOL) gauges[name].reset()
     for (const { pool, lagMs, here, elsewhere, nobody } of folded(readings.pools)) {

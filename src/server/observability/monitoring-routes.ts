@@ -80,7 +80,8 @@ export async function readiness(ports: ReadinessOptions) {
     const { takesWrites } = readings
     const isReadOnly = takesWrites ? '' : ', but does not accept writes: it is read-only, or a standby'
     const store = { ok: takesWrites, detail: `answered in ${durationMs} ms${isReadOnly}` }
-    return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
+    const secret = secretOf(readings)
+    return healthOf({ process, store, secret, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
   } catch (thrown) {
     return healthOf({ process, store: { ok: false, detail: storeErrorText(thrown) } })
   }
@@ -101,6 +102,13 @@ function shardsOf({ isRunning, pools }: Readings): HealthCheck {
   const standby = here === 0 && elsewhere > 0 ? ', standing by' : ''
   const detail = `${here} run here, ${elsewhere} in other processes, ${unowned} in none${standby}`
   return { ok: here > 0 || elsewhere > 0, detail }
+}
+
+function secretOf({ hasSecret }: Readings): HealthCheck {
+  const detail = hasSecret
+    ? 'this process can sign webhooks'
+    : 'this process lacks the secret of its store, so it sends no webhooks and leaves them to other processes'
+  return { ok: hasSecret, detail }
 }
 
 function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
