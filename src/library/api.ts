@@ -1,9 +1,11 @@
 import type {
+  AlarmEventType,
   AlarmView,
   CancelOutcome,
   FieldFilters,
   Limits,
   Scope,
+  Serial,
   SetOptions,
   Story,
   TargetSpec,
@@ -11,7 +13,7 @@ import type {
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
-import type { Documents, LogEvent, Stats } from '../stores/index.ts'
+import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
 import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
@@ -216,6 +218,12 @@ export interface Operator {
   readonly documents: Documents
   /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
+  /** The pages of the log of every tenant after a position (null: its end), and what is appended later, of these types. */
+  follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncIterableIterator<EventPage>
   /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
