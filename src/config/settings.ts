@@ -57,6 +57,11 @@ const SETTINGS = {
   drain: setting(duration, '30s', 'how long a shutdown waits for deliveries in flight'),
   retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
+  defaultTarget: setting(
+    textOrNone,
+    null,
+    'the target of alarms that name none, unless their owner or tenant has one: a URL, such as https://app.example.com/wake/{{user_id}}, or inbox',
+  ),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   phraseClock: setting(
     oneOf('refuse', '12h', '24h'),

@@ -101,7 +101,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -231,10 +239,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  /** Items without a target get their owner's default, if there is one. */
+  /** Items without a target get the default target of their owner, if there is one. */
   async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
+    if (!(await this.hasDefaultTarget())) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 

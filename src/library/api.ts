@@ -234,7 +234,7 @@ export interface Inbox {
   ack(occurrenceId: string, report?: WakeReport): Promise<void>
 }
 
-/** The target of an owner's alarms that name none. */
+/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
 export interface DefaultTarget {
   get(): Promise<TargetSpec | null>
   put(target: TargetSpec): Promise<TargetSpec>
@@ -310,8 +310,12 @@ export interface Webhooks {
 export interface Alarms {
   /** The wakes of alarms with the target `inbox`. */
   readonly inbox: Inbox
-  /** The target of alarms that name none. */
+  /** The target of this owner's alarms that name none. */
   readonly defaultTarget: DefaultTarget
+  /** The same for all owners of the tenant that have no default target of their own. */
+  readonly tenantDefaultTarget: DefaultTarget
+  /** Whether alarms that name no target have one: the default of this owner, of the tenant, or of the process. */
+  hasDefaultTarget(): Promise<boolean>
   /** The tenant's webhooks. */
   readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
