@@ -94,13 +94,6 @@ export const alarmOperations = operationsOf('alarms', {
     },
     refusals: SET_REFUSALS,
   },
-  getByKey: {
-    rights: 'read',
-    summary: 'Get the alarm with this key',
-    params: z.object({ key: name('The key.') }),
-    answers: oneAlarm,
-    refusals: ['not_found'],
-  },
   list: {
     rights: 'read',
     summary: 'List your alarms, newest first',

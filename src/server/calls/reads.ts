@@ -4,7 +4,7 @@ import { eventWire, type OperationName, wireText } from '../../contracts/index.t
 import { type Alarms, type EventsOptions, type EventView, withoutUndefined } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
-import { type CallsOf, ok, page } from './call.ts'
+import { alarmNamed, type CallsOf, ok, page } from './call.ts'
 
 const EVENTS_DEFAULT = 50
 /** Pages of the log that one call reads: with a filter, each is up to 10,000 events of which few may match. */
@@ -14,7 +14,7 @@ const TURN_BYTES = 256 * 1024
 
 /** The calls about what happened. */
 export const readCalls = {
-  why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
+  why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(alarmNamed(params)))),
 
   history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(withoutUndefined(query))),
 
