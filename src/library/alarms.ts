@@ -45,10 +45,8 @@ import type {
   Admit,
   AlarmRef,
   Alarms,
-  DefaultTarget,
   EditFields,
   EventView,
-  Inbox,
   OwnEventInput,
   ResolvedRule,
   SeenOptions,
@@ -62,6 +60,7 @@ import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
+import type { DefaultTarget, Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
@@ -88,7 +87,10 @@ interface CancelOptions extends EditOptions {
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
-export class ScopedAlarms extends ScopedReads implements Alarms {
+export class ScopedAlarms
+  extends ScopedReads
+  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+{
   readonly #admit: Admit | undefined
 
   constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
