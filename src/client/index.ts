@@ -7,6 +7,11 @@ export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
   AlarmRef,
+  BulkFilter,
+  BulkOptions,
+  BulkResult,
+  Calendars,
+  CalendarView,
   DefaultTarget,
   EditFields,
   EventsOptions,
@@ -19,6 +24,7 @@ export type {
   ListPage,
   OwnEventInput,
   ParsedView,
+  PutCalendar,
   SetManyItem,
   SetView,
   StatsView,

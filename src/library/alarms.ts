@@ -45,9 +45,7 @@ import type {
   Admit,
   AlarmRef,
   Alarms,
-  DefaultTarget,
   EditFields,
-  Inbox,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -61,6 +59,7 @@ import { eventView, userEvent } from './events.ts'
 import type { EventView, OwnEventInput } from './events-api.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
+import type { DefaultTarget, Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
@@ -87,7 +86,10 @@ interface CancelOptions extends EditOptions {
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
-export class ScopedAlarms extends ScopedReads implements Alarms {
+export class ScopedAlarms
+  extends ScopedReads
+  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+{
   readonly #admit: Admit | undefined
 
   constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
