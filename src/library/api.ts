@@ -14,12 +14,15 @@ import type { HistoryStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
 import type { Readings } from './readings.ts'
 
 /** The options of `set`. */
 export interface SetCallOptions extends SetOptions {
   /** The time zone of plain language and rules. */
   readonly timezone?: string
+  /** Ends the pause of the alarm that has this key; otherwise it stays paused. */
+  readonly paused?: false
   /** Your open transaction (a `node:sqlite` handle). The call becomes part of it, and is rolled back with it. */
   readonly tx?: unknown
 }
@@ -29,8 +32,15 @@ export interface TxOptions {
   readonly tx?: unknown
 }
 
-/** The result of a set: `deduped` if its idempotency key was known (nothing changed), `replaced` if its key was. */
-export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+/**
+ * The result of a set: `deduped` if its idempotency key was known (nothing changed), and if its key was, `replaced`, or
+ * `unchanged` if the alarm is defined so already (nothing changed).
+ */
+export type SetView = AlarmView & {
+  readonly deduped?: true
+  readonly replaced?: true
+  readonly unchanged?: true
+}
 
 /** What an edit can change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
@@ -50,7 +60,11 @@ export interface OwnEventInput {
 }
 
 /** One item of `setMany`. */
-export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
+export type SetManyItem = {
+  readonly when: When
+  readonly timezone?: string
+  readonly paused?: false
+} & SetOptions
 
 /** The version that an edit is based on. */
 export interface SeenOptions {
@@ -315,6 +329,11 @@ export interface Alarms {
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
+  /**
+   * Declares a list of alarms, each by its key: call it at every start. It creates those that are missing, changes those
+   * whose definition is another, and leaves the rest as they are.
+   */
+  apply(items: readonly DeclaredAlarm[], options?: ApplyOptions): Promise<Applied>
   /** The alarm, or null if this owner has none with this id. */
   get(id: string): Promise<AlarmView | null>
   getByKey(key: string): Promise<AlarmView | null>
