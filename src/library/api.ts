@@ -15,6 +15,7 @@ import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
 import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
 import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
 import type { Calendars, DefaultTarget, Inbox } from './resources.ts'
@@ -26,6 +27,8 @@ export type AlarmRef = string | { readonly key: string }
 export interface SetCallOptions extends SetOptions {
   /** The time zone of plain language and rules. */
   readonly timezone?: string
+  /** Ends the pause of the alarm that has this key; otherwise it stays paused. */
+  readonly paused?: false
   /** Your open transaction (a `node:sqlite` handle). The call becomes part of it, and is rolled back with it. */
   readonly tx?: unknown
 }
@@ -35,8 +38,15 @@ export interface TxOptions {
   readonly tx?: unknown
 }
 
-/** The result of a set: `deduped` if its idempotency key was known (nothing changed), `replaced` if its key was. */
-export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+/**
+ * The result of a set: `deduped` if its idempotency key was known (nothing changed), and if its key was, `replaced`, or
+ * `unchanged` if the alarm is defined so already (nothing changed).
+ */
+export type SetView = AlarmView & {
+  readonly deduped?: true
+  readonly replaced?: true
+  readonly unchanged?: true
+}
 
 /** What an edit can change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
@@ -46,7 +56,11 @@ export interface EditFields extends SetOptions {
 }
 
 /** One item of `setMany`. */
-export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
+export type SetManyItem = {
+  readonly when: When
+  readonly timezone?: string
+  readonly paused?: false
+} & SetOptions
 
 /** The version that an edit is based on. */
 export interface SeenOptions {
@@ -239,6 +253,11 @@ export interface Alarms {
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
+  /**
+   * Declares a list of alarms, each by its key: call it at every start. It creates those that are missing, changes those
+   * whose definition is another, and leaves the rest as they are.
+   */
+  apply(items: readonly DeclaredAlarm[], options?: ApplyOptions): Promise<Applied>
   /** The alarm, or null if this owner has none with this id or key. */
   get(alarm: AlarmRef): Promise<AlarmView | null>
   /** The same as `get({ key })`. */

@@ -4,6 +4,7 @@ export { checked, ofItem, withDefaults, withoutUndefined } from '../alarm/index.
 export type { DeliveryLimits, PausedParty, PauseState, Resumed } from '../engine/index.ts'
 export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'
+export type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
 export { assemble } from './assemble.ts'
 export { actOnMatching, onEach, pagesOf } from './bulk.ts'
 export { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from './cached-documents.ts'
