@@ -25,8 +25,6 @@ export interface EngineOptions {
   /** How many deliveries may run at a time. */
   readonly concurrency: number
   readonly batchMax: number
-  /** Occurrences later than this are misfires. */
-  readonly graceMs: number
   /** How long a stop waits for running deliveries. */
   readonly drainMs: number
   /** What operators have paused; nothing by default. */
@@ -358,7 +356,6 @@ export class Engine {
     written: Map<string, WrittenByClaim>,
   ): Decision {
     const facts = {
-      graceMs: this.#options.graceMs,
       canRun: this.#options.dispatcher.canRun(found.alarm.target),
       isPaused: this.#options.pauses?.isPaused(found.alarm, found.timer) === true,
       openCount: found.openCount,

@@ -38,7 +38,7 @@ export interface Observer {
   /** How long a settle took. */
   settled(durationMs: number): void
   /** An alarm was set; within a caller's own transaction it may still be rolled back. */
-  set(outcome: 'created' | 'replaced' | 'deduped'): void
+  set(outcome: 'created' | 'replaced' | 'unchanged' | 'deduped'): void
   /** The store failed at this call. */
   storeFailed(call: string): void
 }

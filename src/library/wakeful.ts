@@ -4,8 +4,8 @@ import { WakefulError } from '../error.ts'
 import { readLog } from '../log/index.ts'
 import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
-import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import { BulkAlarms } from './bulk-alarms.ts'
 import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -20,7 +20,7 @@ export interface WakefulParts extends LibraryContext {
 }
 
 /** The library's entry point, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+export class WakefulLibrary extends BulkAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -45,7 +45,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
         assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
         return (await store.get(scope, { idempotencyKey })) !== null
       },
-      admittedAlarms: (scope, admit) => new ScopedAlarms(parts, scope, admit),
+      admittedAlarms: (scope, admit) => new BulkAlarms(parts, scope, admit),
       drain: () => engine.stop(),
     }
     this.#parts = parts
@@ -84,7 +84,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     assertText('tenant', tenant, this.limits.nameBytesMax)
     assertText('owner', owner, this.limits.nameBytesMax)
     if (tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
-    return new ScopedAlarms(this.#parts, { tenant, owner })
+    return new BulkAlarms(this.#parts, { tenant, owner })
   }
 
   async ownership(): Promise<ClockState[]> {

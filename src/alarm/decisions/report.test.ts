@@ -14,7 +14,7 @@ import { report } from './report.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
-const context = { now: NOW + 2 * HOUR, random: () => 0, newId: () => 'new' }
+const context = { now: NOW + 2 * HOUR, graceMs: 60_000, random: () => 0, newId: () => 'new' }
 const once: When = { delay: '1h' }
 const hourly: When = { every: '1h' }
 const ok = { ok: true, text: 'done' }

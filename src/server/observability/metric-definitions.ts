@@ -28,7 +28,7 @@ const WRITING = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 const TARGETS = ['handler', 'webhook', 'event', 'inbox', 'default']
 const ATTEMPTS = ['delivered', 'retry', 'failed', 'released']
-const SETS = ['created', 'replaced', 'deduped']
+const SETS = ['created', 'replaced', 'unchanged', 'deduped']
 const FAILURES = ['500', '503']
 
 /**
@@ -67,7 +67,7 @@ export const METRICS = {
   reportsOverdue: counter('wakeful_reports_overdue_total', 'Delivered occurrences without a report in time'),
   sets: counter(
     'wakeful_sets_total',
-    'Alarms set: created, replaced (known key), deduped (known idempotency key)',
+    'Alarms set: created, replaced or unchanged (known key), deduped (known idempotency key)',
     SETS.map((outcome) => ({ outcome })),
   ),
   inFlight: gauge('wakeful_in_flight', 'Deliveries in progress'),
