@@ -59,6 +59,7 @@ import type {
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
+import { type NameJudge, otherNotes, targetNotes } from './handler-names.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
 
@@ -100,7 +101,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
+    const { defaultTargets, fieldContext, handlerNames } = this.library
+    return defaultTargets.of(this.scope, fieldContext, handlerNames)
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -124,7 +126,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
     return this.#edit('reschedule', id, seen, (snapshot, context) =>
-      this.#reschedule(snapshot, when, timezone, {}, context),
+      this.#reschedule(snapshot, when, timezone, {}, context, targetNotes(snapshot.alarm)),
     )
   }
 
@@ -134,12 +136,16 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    return this.#edit('edit', id, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
-      return when === undefined
-        ? amend(snapshot, edited, context)
-        : this.#reschedule(snapshot, when, timezone, edited, context)
-    })
+    const { fieldContext, handlerNames } = this.library
+    return handlerNames.judge([rest]).then((judge) =>
+      this.#edit('edit', id, options, (snapshot, context) => {
+        judge.assertMeant(rest)
+        const edited = editedFields(rest, snapshot.alarm, fieldContext)
+        const ofTargets = targetNotes(snapshot.alarm, rest, judge)
+        if (when !== undefined) return this.#reschedule(snapshot, when, timezone, edited, context, ofTargets)
+        return amend(snapshot, { ...edited, notes: [...otherNotes(snapshot.alarm), ...ofTargets] }, context)
+      }),
+    )
   }
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
@@ -202,12 +208,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
+    const judge = await this.library.handlerNames.judge(items)
     for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, context, rules))
+          withIndex(at, () => this.#request(item, context, rules, judge))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
         const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
@@ -248,19 +255,23 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     { when, timezone, ...options }: SetManyItem,
     { now, newId }: Context,
     rules: ResolvedRule[],
+    judge: NameJudge,
   ): SetRequest {
     const calendars = this.calendars.lookup
     const zone = timezone === undefined ? this.library.timezone : timezone
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
+    judge.assertMeant(options)
     const chosen = { createdVia: this.library.createdVia, ...options }
+    const ofTargets = judge.notesOn(options)
     const alarm = buildAlarm(this.scope, resolved, chosen, now, {
       ...this.library.fieldContext,
       newId,
       calendars,
     })
-    return { alarm, timer: firstTimer(alarm, resolved) }
+    const noted = ofTargets.length === 0 ? alarm : { ...alarm, notes: [...alarm.notes, ...ofTargets] }
+    return { alarm: noted, timer: firstTimer(alarm, resolved) }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
@@ -270,6 +281,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     zone: string | undefined,
     fields: Partial<Alarm>,
     context: Context,
+    ofTargets: readonly string[],
   ): Change {
     const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
@@ -279,7 +291,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
     this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
     const { rule, first, nominal, notes } = resolved
-    const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
+    const all = [...notes, ...ofTargets]
+    const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes: all }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 

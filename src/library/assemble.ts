@@ -6,6 +6,7 @@ import { defaultTarget, inboxTarget, Targets } from '../targets/index.ts'
 import type { Wakeful } from './api.ts'
 import type { Assembly } from './context.ts'
 import { DefaultTargets } from './default-target.ts'
+import { HandlerNames } from './handler-names.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -26,9 +27,10 @@ export function assemble(assembly: Assembly): Wakeful {
     ),
     ...assembly.targets,
   ])
+  const handlerNames = new HandlerNames(store, clock, assembly.handlers)
   const context = contextMaker(assembly)
   const logNotifier = new LogNotifier(store, clock)
-  const upkeep = new Upkeep({ ...assembly, context })
+  const upkeep = new Upkeep({ ...assembly, context, handlerNames })
   const pools = poolsOf(assembly)
   const catchUp =
     pauses === undefined
@@ -72,6 +74,7 @@ export function assemble(assembly: Assembly): Wakeful {
       target: targets.parse.bind(targets),
     },
     defaultTargets,
+    handlerNames,
     calendarEdits: new KeyedQueue(),
     context,
     upkeep,

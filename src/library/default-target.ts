@@ -4,6 +4,7 @@ import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { DefaultTarget } from './api.ts'
 import { CachedDocuments } from './cached-documents.ts'
+import type { HandlerNames } from './handler-names.ts'
 
 /** The target of an alarm that names none, if its owner has a default. */
 export const DEFAULT_SPEC: TargetSpec = { default: true }
@@ -29,7 +30,7 @@ export class DefaultTargets {
   }
 
   /** The calls of one owner. */
-  of(scope: Scope, { target: parse }: Pick<FieldContext, 'target'>): DefaultTarget {
+  of(scope: Scope, { target: parse }: Pick<FieldContext, 'target'>, names: HandlerNames): DefaultTarget {
     const name = nameOf(scope)
     return {
       get: async () => {
@@ -37,6 +38,8 @@ export class DefaultTargets {
         return found && publicSpec(found)
       },
       put: async (spec) => {
+        const judge = await names.judge([{ target: spec }])
+        judge.assertMeant({ target: spec })
         const target = parse(spec, 'target')
         if (!KINDS.has(target.kind))
           throw new WakefulError('target.not_as_default', { kind: target.kind }, { field: 'target' })

@@ -6,6 +6,7 @@ import type {
   EditedCalendar,
   ListQuery,
   LogEvent,
+  MissingHandler,
   Page,
   ShardState,
   Stats,
@@ -21,6 +22,7 @@ import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats } from './list.ts'
 import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
+import { missingHandlers } from './releases.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
 
@@ -124,6 +126,10 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
 
   shardStates(counts: CountOption = true, pools?: readonly string[]): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts, pools))
+  }
+
+  missingHandlers(dueBy: number, limit: number): Promise<MissingHandler[]> {
+    return this.#ask('missing_handlers', (database) => missingHandlers(database, dueBy, limit))
   }
 
   #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {
