@@ -43,12 +43,11 @@ import {
 } from '../time/index.ts'
 import type {
   Admit,
+  AlarmRef,
   Alarms,
   DefaultTarget,
   EditFields,
-  EventView,
   Inbox,
-  OwnEventInput,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -59,6 +58,7 @@ import type {
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
+import type { EventView, OwnEventInput } from './events-api.ts'
 import { type NameJudge, otherNotes, targetNotes } from './handler-names.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
@@ -101,8 +101,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    const { defaultTargets, fieldContext, handlerNames } = this.library
-    return defaultTargets.of(this.scope, fieldContext, handlerNames)
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -123,36 +130,38 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return answers.map((answer) => this.#setViewOf(answer))
   }
 
-  reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
+  reschedule(
+    alarm: AlarmRef,
+    when: When,
+    options: SeenOptions & { timezone?: string } = {},
+  ): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
-    return this.#edit('reschedule', id, seen, (snapshot, context) =>
+    return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
       this.#reschedule(snapshot, when, timezone, {}, context, targetNotes(snapshot.alarm)),
     )
   }
 
-  edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+  edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    const { fieldContext, handlerNames } = this.library
-    return handlerNames.judge([rest]).then((judge) =>
-      this.#edit('edit', id, options, (snapshot, context) => {
-        judge.assertMeant(rest)
-        const edited = editedFields(rest, snapshot.alarm, fieldContext)
+    return this.library.handlerNames.judge([rest]).then((judge) =>
+      this.#edit('edit', alarm, options, (snapshot, context) => {
         const ofTargets = targetNotes(snapshot.alarm, rest, judge)
+        const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
         if (when !== undefined) return this.#reschedule(snapshot, when, timezone, edited, context, ofTargets)
         return amend(snapshot, { ...edited, notes: [...otherNotes(snapshot.alarm), ...ofTargets] }, context)
       }),
     )
   }
 
-  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+  async cancel(alarm: AlarmRef, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
     const seen = seenAt(rest)
-    const [edited] = (await this.#cancelWhich({ id: this.name('id', id) }, { tx, seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#cancelWhich(this.named(alarm), { tx, seen })).results
+    if (edited === undefined) throw notFound(alarm)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
 
@@ -185,12 +194,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
 
-  complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('complete', id, ['result', result], options)
+  complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('complete', alarm, ['result', result], options)
   }
 
-  fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('fail', id, ['reason', reason], options)
+  fail(alarm: AlarmRef, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('fail', alarm, ['reason', reason], options)
   }
 
   async append(event: OwnEventInput): Promise<EventView> {
@@ -233,10 +242,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  /** Items without a target get their owner's default, if there is one. */
+  /** Items without a target get the default target of their owner, if there is one. */
   async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
+    if (!(await this.hasDefaultTarget())) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
@@ -262,16 +271,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
-    judge.assertMeant(options)
+    const notes = [...resolved.notes, ...judge(options)]
     const chosen = { createdVia: this.library.createdVia, ...options }
-    const ofTargets = judge.notesOn(options)
-    const alarm = buildAlarm(this.scope, resolved, chosen, now, {
-      ...this.library.fieldContext,
-      newId,
-      calendars,
-    })
-    const noted = ofTargets.length === 0 ? alarm : { ...alarm, notes: [...alarm.notes, ...ofTargets] }
-    return { alarm: noted, timer: firstTimer(alarm, resolved) }
+    const fieldContext = { ...this.library.fieldContext, newId, calendars }
+    const alarm = buildAlarm(this.scope, { ...resolved, notes }, chosen, now, fieldContext)
+    return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
@@ -290,38 +294,38 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
     this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-    const { rule, first, nominal, notes } = resolved
-    const all = [...notes, ...ofTargets]
-    const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes: all }
+    const { rule, first, nominal } = resolved
+    const notes = [...resolved.notes, ...ofTargets]
+    const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 
   #action(call: string, decide: Decision) {
-    return (id: string, options: SeenOptions = {}) => this.#edit(call, id, options, decide)
+    return (alarm: AlarmRef, options: SeenOptions = {}) => this.#edit(call, alarm, options, decide)
   }
 
-  async #edit(call: string, id: string, options: SeenOptions, decide: Decision): Promise<AlarmView> {
+  async #edit(call: string, alarm: AlarmRef, options: SeenOptions, decide: Decision): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const edit = (snapshot: Snapshot, context: Context) => ({
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored({ id: this.name('id', id) }, edit, { seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#editStored(this.named(alarm), edit, { seen })).results
+    if (edited === undefined) throw notFound(alarm)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
   }
 
   #report(
     call: 'complete' | 'fail',
-    id: string,
+    alarm: AlarmRef,
     [field, value]: readonly [string, string],
     options: { occurrenceId?: string },
   ): Promise<AlarmView> {
     const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
     if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
-    return this.#edit(call, id, {}, (snapshot, context) =>
+    return this.#edit(call, alarm, {}, (snapshot, context) =>
       report(snapshot, { ok: call === 'complete', text, ...options }, context),
     )
   }

@@ -5,17 +5,20 @@ import type {
   Limits,
   Scope,
   SetOptions,
-  Status,
   Story,
   TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
-import type { HistoryStatus } from '../seeds/index.ts'
+import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
+
+/** The alarm that a call is about: its id, or its key. */
+export type AlarmRef = string | { readonly key: string }
 
 /** The options of `set`. */
 export interface SetCallOptions extends SetOptions {
@@ -40,16 +43,6 @@ export interface EditFields extends SetOptions {
   readonly timezone?: string
 }
 
-/** An event that you append to the log. */
-export interface OwnEventInput {
-  /** A name with a dot, such as `order.paid`. */
-  readonly type: string
-  readonly subject?: string
-  readonly correlationId?: string
-  /** Any JSON object, or `rawJson(text)`. */
-  readonly data?: unknown
-}
-
 /** One item of `setMany`. */
 export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
 
@@ -61,7 +54,8 @@ export interface SeenOptions {
 
 /** Which alarms to list. */
 export interface ListOptions extends FieldFilters {
-  readonly status?: Status | 'pending'
+  /** A status, or a word of the seeds for it: `pending`, `Scheduled`, `Reached`, `timeout_unknown`. */
+  readonly status?: ListStatus
   readonly target?: string
   /** Words to search for in label, message, key and subject. */
   readonly q?: string
@@ -109,34 +103,6 @@ export interface StatsView {
   readonly cancelled: number
   readonly timeoutUnknown: number
   readonly avgDurationMs: number | null
-}
-
-/** A row of the log, as users see it. */
-export interface EventView {
-  readonly id: string
-  readonly cursor: string
-  readonly tenant: string
-  readonly type: string
-  readonly origin: string
-  readonly alarmId: string | null
-  readonly occurrenceId: string | null
-  readonly key: string | null
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly at: Date
-  readonly data: Readonly<Record<string, unknown>>
-  /** The data as JSON text, byte for byte. Use it for numbers beyond 2^53, which lose digits in `data`. */
-  readonly dataJson: string
-}
-
-/** How to read the log. */
-export interface EventsOptions {
-  /** Start after this cursor, or at the end of the log (`newest`). The default is the beginning. */
-  readonly after?: string
-  /** Continue with events that are appended later, until you abort the signal or `break`. */
-  readonly follow?: boolean
-  readonly alarmId?: string
-  readonly signal?: AbortSignal
 }
 
 /** What plain language means: an instant, or a rule. */
@@ -232,7 +198,7 @@ export interface Inbox {
   ack(occurrenceId: string, report?: WakeReport): Promise<void>
 }
 
-/** The target of an owner's alarms that name none. */
+/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
 export interface DefaultTarget {
   get(): Promise<TargetSpec | null>
   put(target: TargetSpec): Promise<TargetSpec>
@@ -310,34 +276,39 @@ export interface Webhooks {
 export interface Alarms {
   /** The wakes of alarms with the target `inbox`. */
   readonly inbox: Inbox
-  /** The target of alarms that name none. */
+  /** The target of this owner's alarms that name none. */
   readonly defaultTarget: DefaultTarget
+  /** The same for all owners of the tenant that have no default target of their own. */
+  readonly tenantDefaultTarget: DefaultTarget
+  /** Whether alarms that name no target have one: the default of this owner, of the tenant, or of the process. */
+  hasDefaultTarget(): Promise<boolean>
   /** The tenant's webhooks. */
   readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
-  /** The alarm, or null if this owner has none with this id. */
-  get(id: string): Promise<AlarmView | null>
+  /** The alarm, or null if this owner has none with this id or key. */
+  get(alarm: AlarmRef): Promise<AlarmView | null>
+  /** The same as `get({ key })`. */
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
-  reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
+  reschedule(alarm: AlarmRef, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
   /** Edits the alarm's options; with a `when` it is rescheduled in the same change. */
-  edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
+  edit(alarm: AlarmRef, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
-    id: string,
+    alarm: AlarmRef,
     options?: SeenOptions & { tx?: unknown },
   ): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
   cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
   removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
-  pause(id: string, options?: SeenOptions): Promise<AlarmView>
-  resume(id: string, options?: SeenOptions): Promise<AlarmView>
-  skipNext(id: string, options?: SeenOptions): Promise<AlarmView>
-  fireNow(id: string, options?: SeenOptions): Promise<AlarmView>
-  retry(id: string, options?: SeenOptions): Promise<AlarmView>
-  complete(id: string, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
-  fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  pause(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  resume(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  skipNext(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  fireNow(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  retry(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  complete(alarm: AlarmRef, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  fail(alarm: AlarmRef, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   /** Cancels all pending alarms of this owner. */
   reset(): Promise<{ cancelled: number; firing: number }>
   /** Alarms by outcome, newest first: as many as requested, however large they are. */
@@ -347,16 +318,18 @@ export interface Alarms {
   stats(): Promise<StatsView>
   failed(options?: { limit?: number }): Promise<AlarmView[]>
   failedPage(options?: FailedPageOptions): Promise<ListPage>
-  why(id: string): Promise<Story>
+  why(alarm: AlarmRef): Promise<Story>
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The same in pages, each with the cursor to continue from, also where no event matches. */
+  eventPages(options?: EventsOptions): AsyncIterableIterator<EventsPage>
   /** The cursor of the end of the log: `events({ after })` with it reads only later events. */
   newest(): Promise<string>
   /** Appends your own event to the log (its origin is `caught`). */
   append(event: OwnEventInput): Promise<EventView>
   /** The alarm as JSON text, as the HTTP API returns it, with its payload byte for byte. */
-  wire(id: string): Promise<string | null>
+  wire(alarm: AlarmRef): Promise<string | null>
 }
 
 /** One owner's alarms, the engine that fires them, and views for other owners. */

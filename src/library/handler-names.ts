@@ -21,13 +21,11 @@ type TargetOptions = Pick<SetOptions, 'target' | 'onFailure'>
 
 const FIELDS = ['target', 'onFailure'] as const
 
-/** Judges targets that are written as a name alone. */
-export interface NameJudge {
-  /** Refuses a name that is surely a mistake: a URL with a typo, or nearly another name. */
-  assertMeant(options: TargetOptions): void
-  /** What to tell the caller about names that no process has registered. */
-  notesOn(options: TargetOptions): string[]
-}
+/**
+ * Judges the targets of a call that are written as a name alone: refuses a name that is surely a mistake (a URL with a typo,
+ * or nearly another name), and returns the notes on others that no process has registered.
+ */
+export type NameJudge = (options: TargetOptions) => string[]
 
 /**
  * The names of the handlers that processes have registered, by pool. They are in the store, so that a mistyped target is
@@ -64,17 +62,13 @@ export class HandlerNames {
     const isUnknownHere = (spec: unknown) => isBareName(spec) && !here.has(spec)
     const mustAsk = calls.some(({ target, onFailure }) => isUnknownHere(target) || isUnknownHere(onFailure))
     const known = mustAsk ? here.union(await this.#namesIn(namesPool)) : here
-    const unknownIn = (options: TargetOptions) =>
+    return (options) =>
       FIELDS.flatMap((field) => {
         const name = options[field]
-        return isBareName(name) && !known.has(name) ? [{ field, name }] : []
+        if (!isBareName(name) || known.has(name)) return []
+        assertMeant(name, known, field)
+        return [handlerNote(name, namesPool)]
       })
-    return {
-      assertMeant(options) {
-        for (const { field, name } of unknownIn(options)) assertMeant(name, known, field)
-      },
-      notesOn: (options) => unknownIn(options).map(({ name }) => handlerNote(name, namesPool)),
-    }
   }
 
   async #namesIn(pool: string): Promise<ReadonlySet<string>> {
@@ -103,7 +97,7 @@ function handlerNote(name: string, pool: string): string {
 /** The notes on the targets of an alarm that is edited: new ones on those that change, the old ones on the others. */
 export function targetNotes(alarm: Alarm, edited: TargetOptions = {}, judge?: NameJudge): string[] {
   return FIELDS.flatMap((field) => {
-    if (edited[field] !== undefined) return judge?.notesOn({ [field]: edited[field] }) ?? []
+    if (edited[field] !== undefined) return judge?.({ [field]: edited[field] }) ?? []
     return alarm.notes.filter((note) => isNoteOn(alarm[field], note))
   })
 }

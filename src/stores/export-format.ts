@@ -11,9 +11,9 @@ import {
 import { errorText, WakefulError } from '../error.ts'
 import { formatInstant, type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
 import type { Document } from './document.ts'
+import type { LogEvent } from './event-log.ts'
 import type { InboxWake } from './inbox.ts'
 import type { StoredSnapshot, Values } from './rows.ts'
-import type { LogEvent } from './store.ts'
 
 /**
  * The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`, and `switchboard` for
@@ -174,7 +174,9 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     throw new WakefulError('export.incomplete', { ...at, kind })
   if ('alarm' in line) {
     const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
-    return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
+    // An older export does not say when the wait began.
+    const older = { ...ALARM_NULLS, registeredAt: line.alarm.createdAt }
+    return { ...line, alarm: { ...older, ...line.alarm }, timers }
   }
   if ('document' in line) {
     const { document } = line

@@ -23,7 +23,7 @@ export function quarantineOf(alarm: UnreadableAlarm, timer: Values, reason: stri
   const outcome: Outcome = {
     ...NO_OUTCOME,
     status: 'failed',
-    completedAt: context.now,
+    completedAt: null,
     result: `FAILED: ${error} (after ${attempts} attempts)`,
     lastError: error,
     failureCount: attempts,

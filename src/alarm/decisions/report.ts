@@ -111,9 +111,11 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
       ...outcome,
       status: recurs(alarm) ? null : ended,
       result,
-      completedAt: context.now,
+      completedAt: reported.ok ? context.now : null,
       durationMs,
       lastError: reported.ok ? null : reported.text,
+      // The timeout counted the last attempt as a failure, which it was not.
+      failureCount: reported.ok ? outcome.attempts - 1 : outcome.failureCount,
     },
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
     // A recurring alarm keeps its status: only the duration is added.

@@ -138,6 +138,7 @@ describe('a once alarm', () => {
     expect(change).toMatchObject({
       remove: [1],
       outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempts)' },
+      alarm: { cancelledAt: context.now },
       tally: { from: 'pending', to: 'cancelled' },
     })
     expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])

@@ -235,7 +235,7 @@ test('a scrape answers if the store fails or hangs, and says so', async () => {
   })
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
-  await clock.advance(2_000)
+  await clock.advance(1_000)
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
 })
 

@@ -5,7 +5,7 @@ import type { LiveConnection } from '../limits/index.ts'
 import type { Answered } from './log.ts'
 import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'
-import { recentReadings, withTimeout } from './store-reads.ts'
+import { recentReadings, SCRAPE_MS_MAX, withTimeout } from './store-reads.ts'
 
 /** Where the gauges are read from, at each scrape. */
 export interface MetricsSource {
@@ -20,8 +20,6 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const ROUTES_MAX = 300
 /** Users choose the names of pools: pools beyond this many share one label. */
 const POOLS_MAX = 20
-/** A store that takes longer to answer counts as down for this scrape. */
-const TIMEOUT_MS = 2_000
 
 /** The gauges that are read at each scrape. Those of the first list are fields of the readings. */
 const COUNTS = ['inFlight', 'queued', 'unsettled', 'backlog', 'inboxWaiting'] as const
@@ -85,7 +83,7 @@ export class Metrics {
     const { storeUp, clockCorrection } = this.#gauges
     const { hostNow, clock } = source
     try {
-      const readings = await withTimeout(source.readings(), TIMEOUT_MS, clock)
+      const readings = await withTimeout(source.readings(), SCRAPE_MS_MAX, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#set(readings)
       storeUp.set(readings.takesWrites ? 1 : 0)

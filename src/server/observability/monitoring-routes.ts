@@ -32,17 +32,20 @@ export interface MonitoringParts extends ReadinessOptions {
   readonly access: MetricsAccess
 }
 
+/** HAProxy's plain check of a path is OPTIONS. */
+const CHECK_METHODS = ['GET', 'OPTIONS']
 const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted, because monitors call them all the time. */
 export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
-  app.get('/healthz', () => healthResponse(liveness()))
-  app.get('/readyz', async () => healthResponse(await readiness(parts)))
+  app.on(CHECK_METHODS, '/healthz', () => healthResponse(liveness()))
+  app.on(CHECK_METHODS, '/readyz', async () => healthResponse(await readiness(parts)))
   if (parts.metricsFor === 'off') return
   app.get('/metrics', async ({ req }) => {
     try {
-      if (parts.metricsFor === 'key') await parts.access.assertMayRead(req.raw.headers)
-      const { contentType, body } = await parts.metrics.text()
+      const mayRead = parts.metricsFor === 'open' || parts.access.assertMayRead(req.raw.headers)
+      // Both at once: each may take most of a second, and the answer must come within one.
+      const [{ contentType, body }] = await Promise.all([parts.metrics.text(), mayRead])
       return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
     } catch (thrown) {
       return refusal(thrown)
@@ -69,7 +72,7 @@ export async function readiness(ports: ReadinessOptions) {
   const stopping = isStopping()
   const process = {
     ok: !stopping,
-    detail: stopping ? 'stopping: waiting for running deliveries' : 'running',
+    detail: stopping ? 'stopping: send requests elsewhere' : 'running',
   }
   try {
     const readings = await withTimeout(ports.readings(), timeoutMs, clock)

@@ -14,9 +14,9 @@ import {
   wakeOf,
 } from '../../index.ts'
 import type { Database, Querying, Session } from '../connection/index.ts'
-import { DOCUMENT_QUERIES, INBOX_QUERIES } from '../reads/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, LOG_QUERIES } from '../reads/index.ts'
 import { readSnapshots } from '../rows/index.ts'
-import { eventsOfAll, meta } from '../sql/index.ts'
+import { meta } from '../sql/index.ts'
 
 /** The statements of an export: it walks each table once, in row order. */
 export const EXPORT_QUERIES = {
@@ -65,7 +65,8 @@ async function* lines(session: Session): AsyncGenerator<PortableLine> {
   for (const row of await session.rows(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
   const pages = (query: string) => pagesOf((after, limit) => session.rows(query, after, limit))
   for await (const rows of pages(EXPORT_QUERIES.alarms)) yield* await alarmLines(session, rows)
-  for await (const rows of pages(eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(LOG_QUERIES.everything))
+    for (const row of rows) yield portableEvent(eventOf(row))
   for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 

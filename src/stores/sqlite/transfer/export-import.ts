@@ -24,7 +24,7 @@ import {
   ZONE_DATA_META,
 } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
-import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, putDocument } from '../reads/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, LOG_QUERIES, putDocument } from '../reads/index.ts'
 import {
   alarmAt,
   alarmNamed,
@@ -62,7 +62,8 @@ async function* lines(session: Session): AsyncGenerator<PortableLine> {
   for (const row of session.values(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
   for await (const rows of pages(EXPORT_QUERIES.alarms))
     for (const [seq] of rows) yield alarmLine(session, seq as number)
-  for await (const rows of pages(sql.eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(LOG_QUERIES.everything))
+    for (const row of rows) yield portableEvent(eventOf(row))
   for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 
