@@ -41,10 +41,12 @@ const READ_ONLY = "SELECT current_setting('transaction_read_only')"
 
 /** The reads of the store, and the writes that concern no timer: documents, inboxes, `meta`, the log. */
 export abstract class PostgresRecords extends ShardedStore {
+  /** @internal */
   protected readonly database: Database
   readonly #horizon: LogHorizon
   readonly #gets: Gets
 
+  /** @internal */
   constructor(database: Database) {
     super()
     this.database = database
