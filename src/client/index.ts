@@ -6,6 +6,12 @@ export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/
 export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
+  AlarmRef,
+  BulkFilter,
+  BulkOptions,
+  BulkResult,
+  Calendars,
+  CalendarView,
   DefaultTarget,
   EditFields,
   EventsOptions,
@@ -18,6 +24,7 @@ export type {
   ListPage,
   OwnEventInput,
   ParsedView,
+  PutCalendar,
   SetManyItem,
   SetView,
   StatsView,

@@ -42,3 +42,10 @@ function refuseOtherKinds(path: string): void {
 export function loadPostgres() {
   return import('../../stores/postgres/index.ts')
 }
+
+/** The file of a store's secret; null for a store in memory. A PostgreSQL store has no folder of its own. */
+export function secretPath(url: string): string | null {
+  if (isPostgres(url)) return './wakeful.secret'
+  const file = storeFile(url)
+  return file === null ? null : `${file}.secret`
+}

@@ -197,7 +197,7 @@ describe('an old binary', () => {
     expect(await joined.stats()).toMatchObject({ total: set })
     expect((await joined.list({ limit: 5 })).items).toHaveLength(5)
     const store = await openPostgres({ url: at, clock: systemClock })
-    expect(await store.prune(Number.MAX_SAFE_INTEGER, 100)).toBeGreaterThan(0)
+    expect((await store.prune(Number.MAX_SAFE_INTEGER, 100)).alarms).toBeGreaterThan(0)
     await store.close()
     await joined.close()
     await wakeful.close()
