@@ -20,6 +20,8 @@ export function alarmView(wire: AlarmWire, { tenant, owner }: Scope): AlarmView 
     target: wire.target,
     targetKind: pool === 'wakeful' ? builtInKind(wire.target) : 'handler',
     pool,
+    backoff: { baseMs: wire.backoff.base_ms, capMs: wire.backoff.cap_ms },
+    onFailure: wire.on_failure ?? null,
     payload: wire.payload === undefined ? undefined : JSON.parse(wire.payload.text),
     payloadJson: wire.payload?.text ?? null,
     // The server does not return it.

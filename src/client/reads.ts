@@ -8,6 +8,7 @@ import type { CallInput, HttpTransport } from './transport.ts'
 
 /** The default page sizes of a server. */
 const HISTORY_DEFAULT = 50
+const LIST_MAX = 500
 const FAILED_DEFAULT = 20
 
 type Paged = 'list' | 'history' | 'failed'
@@ -70,9 +71,10 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
 /** Reads pages until there are enough items, because a server ends a page early if alarms are large. */
 async function upTo(
-  limit: number,
+  asked: number,
   readPage: (after: { cursor?: string }) => Promise<ListPage>,
 ): Promise<AlarmView[]> {
+  const limit = Math.min(asked, LIST_MAX)
   const found: AlarmView[] = []
   let after: { cursor?: string } | null = {}
   while (after !== null && found.length < limit) {

@@ -270,7 +270,7 @@ export class ScopedReads {
 
   #limit(limit: number | undefined, standard: number): number {
     const { listMax } = this.library.limits
-    return limit === undefined ? standard : assertInteger('limit', limit, 1, listMax)
+    return limit === undefined ? standard : Math.min(assertInteger('limit', limit, 1, null), listMax)
   }
 }
 

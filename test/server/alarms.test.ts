@@ -38,7 +38,10 @@ it('sets an alarm and shows it as Chronos does, field for field', async () => {
     target: 'event',
     ack: 'delivery',
     created_via: 'rest',
+    backoff: { base_ms: 5_000, cap_ms: 3_600_000 },
+    completion_timeout: '5m',
     updated_at: expect.any(String),
+    registered_at: set.json.created_at,
   })
   expect((await call('GET', `/v1/alarms/${set.json.id}`)).json).toEqual(set.json)
   const again = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, idempotency_key: 'i-1' })
@@ -47,7 +50,6 @@ it('sets an alarm and shows it as Chronos does, field for field', async () => {
 
 it('omits fields without a value, and next_fire_at once it is no longer active', async () => {
   const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })
-  expect(json).not.toHaveProperty('payload')
   expect(json).not.toHaveProperty('conversation_id')
   expect(json.wake_message).toBe('')
   const cancelled = await call('DELETE', `/v1/alarms/${json.id}`)
@@ -198,6 +200,53 @@ it('edits and reschedules in one change, and rejects an outdated version', async
   )
 })
 
+it('has an ETag that changes when the alarm fires, and an If-Match that compares what was asked', async () => {
+  const options = { target: 'nobody', delay: '1h', ack: 'report', max_failures: 3 }
+  const { json, headers } = await call('POST', '/v1/alarms', options)
+  const path = `/v1/alarms/${json.id}`
+  const etag = async () => (await call('GET', path)).headers.get('etag')!
+  const set = headers.get('etag')!
+  expect(await etag()).toBe(set)
+  expect(set.startsWith(`"${json.updated_at}.`)).toBe(true)
+  const paused = await call('POST', `${path}/pause`, undefined, { 'if-match': `"${json.updated_at}"` })
+  expect(paused.status).toBe(200)
+  const resumed = await call('POST', `${path}/resume`, undefined, { 'if-match': paused.headers.get('etag')! })
+  expect(resumed.json.updated_at > json.updated_at).toBe(true)
+  expect(await etag()).toBe(resumed.headers.get('etag'))
+  const cancelled = await call('DELETE', path)
+  expect(cancelled.json.alarm).toMatchObject({
+    status: 'cancelled',
+    cancelled_at: cancelled.json.alarm.updated_at,
+  })
+  expect(await etag()).toBe(cancelled.headers.get('etag'))
+  expect(await etag()).not.toBe(resumed.headers.get('etag'))
+})
+
+it('reads back every option that was set, without what is secret', async () => {
+  const options = {
+    delay: '1h',
+    target: EVENT,
+    backoff: { base_ms: 1_000, cap_ms: 60_000 },
+    timeout: '90s',
+    completion_timeout: '1h30m',
+    on_failure: { webhook: 'https://example.com/dead', headers: { authorization: 'Bearer swordfish' } },
+  }
+  const { json } = await call('POST', '/v1/alarms', options)
+  const read = await call('GET', `/v1/alarms/${json.id}`)
+  expect(read.json).toMatchObject({
+    backoff: options.backoff,
+    timeout: '1m30s',
+    completion_timeout: '1h30m',
+    on_failure: 'https://example.com/dead',
+    payload: {},
+  })
+  expect(read.text).not.toContain('swordfish')
+  const plain = (await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })).json
+  expect(plain).toMatchObject({ backoff: { base_ms: 5_000, cap_ms: 3_600_000 }, completion_timeout: '5m' })
+  expect(plain).not.toHaveProperty('timeout')
+  expect(plain).not.toHaveProperty('on_failure')
+})
+
 it('lists by pages, capped at 500', async () => {
   const items = Array.from({ length: 30 }, (_, n) => ({
     delay: `${n + 1}h`,
@@ -215,7 +264,9 @@ it('lists by pages, capped at 500', async () => {
   }
   expect(seen).toEqual(items.map(({ label }) => label).reverse())
   expect((await call('GET', '/v1/alarms?subject=paged&order=due&limit=1')).json.items[0].label).toBe('n0')
-  expect((await call('GET', '/v1/alarms?limit=501')).json.code).toBe('invalid_request')
+  const all = (await call('GET', '/v1/alarms?subject=paged&limit=100000')).json.items
+  expect(all).toHaveLength(30)
+  expect((await call('GET', '/v1/alarms?limit=0')).json.code).toBe('invalid_request')
   expect((await call('GET', '/v1/alarms?limitt=5')).json.detail).toMatch('Unknown field "limitt"')
   expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" appears twice')
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
@@ -42,7 +43,7 @@ export function alarmCalls(quotas: QuotaGuard) {
       alarms.set(when, { ...options, ...origin(context) }),
     )
     const isNew = alarm.deduped === undefined && alarm.replaced === undefined
-    return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
+    return { ...alarmReply(alarm), status: isNew ? 201 : 200, json: setJson(alarm) }
   }
   return {
     set: timed<Operations['set']>(({ body }, context) => set(context, setOf(body))),
@@ -91,7 +92,8 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     cancel: async ({ params }, context) => {
       const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
-      return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
+      const { json, version } = alarmReply(alarm)
+      return { status: 200, json: `{"outcome":"${outcome}","alarm":${json}}`, version }
     },
 
     pause: action('pause'),
@@ -155,12 +157,11 @@ function setJson(alarm: SetView): string {
   return alarm.deduped === true ? withFields(json, { deduped: true }) : json
 }
 
-function alarmReply(alarm: AlarmView): Reply {
-  return ok(wireJson(alarm), versionOf(alarm))
-}
-
-function versionOf({ updatedAt }: AlarmView): string {
-  return updatedAt.toISOString()
+/** Its version is that of what was asked, which `If-Match` compares, and a digest, which changes also when it fires or fails. */
+function alarmReply(alarm: AlarmView): Reply & { readonly version: string } {
+  const json = wireJson(alarm)
+  const digest = createHash('sha256').update(json).digest('base64url').slice(0, 16)
+  return { status: 200, json, version: `${alarm.updatedAt.toISOString()}.${digest}` }
 }
 
 function origin({ caller, traceparent }: CallContext) {

@@ -96,7 +96,7 @@ export async function idOf(
 export const SEEN = {
   updated_at: operations.get.answers[200].schema.shape.updated_at.optional().meta({
     description:
-      'The `updated_at` you read. The call is rejected (`conflict`) if the alarm has changed since.',
+      'The `updated_at` you read. The call is rejected (`conflict`) if the alarm was edited since.',
   }),
 }
 
