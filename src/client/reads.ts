@@ -2,7 +2,7 @@ import type { AlarmView } from '../alarm/index.ts'
 import type { ListPage, StatsView } from '../library/index.ts'
 import { type AlarmWire, camelNames, ruleOfPreview } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
-import { bodyText, sinceText, whenFields, wireNames } from './body.ts'
+import { bodyText, ruleWhen, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
@@ -30,7 +30,11 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
   const preview: RemoteAlarms['preview'] = async (when, options = {}) => {
     const { from, count, timezone = transport.options.timezone } = options
-    const fields = { ...whenFields(when, timezone), from: from && sinceText(from, 'from'), instants: count }
+    const fields = {
+      ...whenFields(ruleWhen(when), timezone),
+      from: from && sinceText(from, 'from'),
+      instants: count,
+    }
     const answer = await transport.json('preview', { body: bodyText(fields), isRepeatable: true })
     return { ...answer, rule: ruleOfPreview(answer.rule) }
   }

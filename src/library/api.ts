@@ -13,7 +13,7 @@ import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { HistoryStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarInput, Clock, HolidayCalendar, Moment, Preview, Rule, When } from '../time/index.ts'
 import type { Readings } from './readings.ts'
 
 /** The options of `set`. */
@@ -136,6 +136,15 @@ export interface EventsOptions {
   readonly follow?: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal
+}
+
+/** How to preview a time. */
+export interface PreviewOptions {
+  /** Show the instants from here on, as if it were that time: an instant, or a text that names one. */
+  readonly from?: Moment
+  /** How many instants (default 5). */
+  readonly count?: number
+  readonly timezone?: string
 }
 
 /** What plain language means: an instant, or a rule. */
@@ -345,7 +354,8 @@ export interface Alarms {
   failed(options?: { limit?: number }): Promise<AlarmView[]>
   failedPage(options?: FailedPageOptions): Promise<ListPage>
   why(id: string): Promise<Story>
-  preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
+  /** What a time would mean, or the `rule` of an alarm, without setting anything. */
+  preview(when: When | Rule, options?: PreviewOptions): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
   /** The cursor of the end of the log: `events({ after })` with it reads only later events. */

@@ -22,7 +22,7 @@ import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { HISTORY_STATES } from '../seeds/index.ts'
 import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
-import { parse, preview, resolveSince, type When } from '../time/index.ts'
+import { parse, preview, type Rule, resolveSince, type When } from '../time/index.ts'
 import type {
   EventsOptions,
   EventView,
@@ -31,6 +31,7 @@ import type {
   HistoryPageOptions,
   ListOptions,
   ListPage,
+  PreviewOptions,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -171,11 +172,12 @@ export class ScopedReads {
     return why(snapshot, lines, { now: this.library.context().now, clockRuns })
   }
 
-  preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
-    const { from, count, timezone } = checked<typeof options>('preview', options, PREVIEW)
-    if (from !== undefined && !(from instanceof Date))
-      throw new WakefulError('field.malformed', { expected: 'a Date' }, { field: 'from' })
-    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from: from?.getTime(), count }) })
+  preview(when: When | Rule, options: PreviewOptions = {}) {
+    const { from, count, timezone } = checked<PreviewOptions>('preview', options, PREVIEW)
+    // Seconds or milliseconds? A number is refused, as everywhere.
+    if (typeof from === 'number')
+      throw new WakefulError('instant.bare_number', { value: String(from) }, { field: 'from' })
+    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from, count }) })
   }
 
   parse(text: string, timezone?: string) {

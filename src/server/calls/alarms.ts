@@ -12,7 +12,7 @@ import {
   wireText,
   withFields,
 } from '../../contracts/index.ts'
-import { display, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 import {
   ofItem,
   type SeenOptions,
@@ -122,11 +122,7 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
-      const start = from === undefined ? undefined : instantOf('from', from)
-      const preview = caller.alarms.preview(
-        requiredWhen(when),
-        withoutUndefined({ from: start, count: instants }),
-      )
+      const preview = caller.alarms.preview(requiredWhen(when), withoutUndefined({ from, count: instants }))
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
     }),
   } satisfies Partial<CallsOf<OperationName>>
@@ -170,12 +166,4 @@ function origin({ caller, traceparent }: CallContext) {
 
 function seen({ seen: updatedAt }: CallContext): SeenOptions {
   return withoutUndefined({ updatedAt })
-}
-
-function instantOf(field: string, text: unknown): Date {
-  if (typeof text === 'number')
-    throw new WakefulError('instant.bare_number', { value: String(text) }, { field })
-  const date = new Date(String(text))
-  if (/^\d{4}-/.test(String(text)) && Number.isFinite(date.getTime())) return date
-  throw new WakefulError('instant.malformed', { text: display(text) }, { field })
 }

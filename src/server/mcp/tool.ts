@@ -16,6 +16,8 @@ export interface ToolContext {
   readonly calls: CallsOf<ToolOperation>
   readonly context: CallContext
   readonly now: () => number
+  /** The zone of times that name none. */
+  readonly zone: string
 }
 
 /** What a tool answers: JSON as on the wire, and text for the agent. */
