@@ -29,7 +29,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { inField, WakefulError } from '../error.ts'
+import { display, inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
   parseInstant,
@@ -43,12 +43,9 @@ import {
 } from '../time/index.ts'
 import type {
   Admit,
+  AlarmRef,
   Alarms,
-  DefaultTarget,
   EditFields,
-  EventView,
-  Inbox,
-  OwnEventInput,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -56,25 +53,35 @@ import type {
   SetView,
   TxOptions,
 } from './api.ts'
+import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
+import type { EventView, OwnEventInput } from './events-api.ts'
+import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
+import type { DefaultTarget, Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
-const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
-const ITEM_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, paused: true, ...TX } as const
+const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const ITEM_FIELDS = { ...EDIT_FIELDS, paused: true } as const
 const OCCURRENCE = { occurrenceId: true } as const
 const SET_ATTEMPTS_MAX = 3
 /** Bulk edits are done in chunks, so that other calls get the write lock in between. */
 const BULK_CHUNK = 500
-/** How many items of a batch are resolved before other work gets a turn. */
-const RESOLVED_PER_TURN = 20
 
 type Decision = (snapshot: Snapshot, context: Context) => Change
 type Decided<A> = ReturnType<Decide<A>>
+
+interface StoreOptions extends TxOptions {
+  /** The name of the `apply` that declares the alarms. */
+  readonly declaredBy?: string | null
+  /** Adds an item's index to its errors. */
+  readonly withIndex?: <T>(at: number, work: () => T) => T
+}
 
 interface EditOptions extends TxOptions {
   /** The version that the caller has seen. */
@@ -87,7 +94,10 @@ interface CancelOptions extends EditOptions {
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
-export class ScopedAlarms extends ScopedReads implements Alarms {
+export class ScopedAlarms
+  extends ScopedReads
+  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+{
   readonly #admit: Admit | undefined
 
   constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
@@ -100,41 +110,63 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const [answer] = await this.#storeItems([{ when, ...rest }], tx)
+    const [answer] = await this.#storeItems([{ when, ...rest }], { tx })
     return this.#setViewOf(answer!)
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
-    const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
-    if (items.length > batchMax)
-      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax }, { field: 'items' })
+    assertBatch(items, this.library.limits)
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
       ofItem(at, () => checked<SetManyItem>('setMany', item, ITEM_FIELDS))
-    const answers = await this.#storeItems(items, tx, ofItem)
+    const answers = await this.#storeItems(items, { tx, withIndex: ofItem })
     return answers.map((answer) => this.#setViewOf(answer))
   }
 
-  reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
+  apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
+    return applyList(items, options, {
+      limits: this.library.limits,
+      store: async (declared, declaredBy) => {
+        const results = await this.#storeItems(declared, { declaredBy, withIndex: ofItem })
+        for (const result of results) this.#setViewOf(result)
+        return results
+      },
+      cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel }),
+    })
+  }
+
+  reschedule(
+    alarm: AlarmRef,
+    when: When,
+    options: SeenOptions & { timezone?: string } = {},
+  ): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
-    return this.#edit('reschedule', id, seen, (snapshot, context) =>
+    return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
       this.#reschedule(snapshot, when, timezone, {}, context),
     )
   }
 
-  edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
-    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
+  edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    return this.#edit('edit', id, options, (snapshot, context) => {
+    return this.#edit('edit', alarm, options, (snapshot, context) => {
       const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
       return when === undefined
         ? amend(snapshot, edited, context)
@@ -142,11 +174,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     })
   }
 
-  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+  async cancel(alarm: AlarmRef, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
     const seen = seenAt(rest)
-    const [edited] = (await this.#cancelWhich({ id: this.name('id', id) }, { tx, seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#cancelWhich(this.named(alarm), { tx, seen })).results
+    if (edited === undefined) throw notFound(alarm)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
 
@@ -179,12 +211,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
 
-  complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('complete', id, ['result', result], options)
+  complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('complete', alarm, ['result', result], options)
   }
 
-  fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('fail', id, ['reason', reason], options)
+  fail(alarm: AlarmRef, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('fail', alarm, ['reason', reason], options)
   }
 
   async append(event: OwnEventInput): Promise<EventView> {
@@ -197,8 +229,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   /** Resolves items and writes them. Tries again if a calendar is not known here yet, or was edited in between. */
   async #storeItems(
     withoutDefaults: readonly SetManyItem[],
-    tx: unknown,
-    withIndex = <T>(_at: number, work: () => T) => work(),
+    { tx, declaredBy = null, withIndex = (_at, work) => work() }: StoreOptions,
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
@@ -207,10 +238,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, context, rules))
+          withIndex(at, () => this.#request(item, declaredBy, context, rules))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
-        const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
+        const requests = mayPause ? await inTurns(items, read, this.library.clock) : items.map(read)
         this.#admit?.(rules, context.now)
         const answers = await store
           .set(requests, context, tx)
@@ -226,29 +257,22 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  /** Items without a target get their owner's default, if there is one. */
+  /** Items without a target get the default target of their owner, if there is one. */
   async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
+    if (!(await this.hasDefaultTarget())) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
-  }
-
-  async #requestsInTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const yielder = new Yielder(this.library.clock, RESOLVED_PER_TURN)
-    const requests: SetRequest[] = []
-    for (const [at, item] of items.entries()) {
-      if (at > 0) await yielder.afterItem()
-      requests.push(read(item, at))
-    }
-    return requests
   }
 
   /** Builds an alarm, and adds its rule to those that must be admitted. */
   #request(
-    { when, timezone, ...options }: SetManyItem,
+    { when, timezone, paused, ...options }: SetManyItem,
+    declaredBy: string | null,
     { now, newId }: Context,
     rules: ResolvedRule[],
   ): SetRequest {
+    if (paused !== undefined && paused !== false)
+      throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
     const calendars = this.calendars.lookup
     const zone = timezone === undefined ? this.library.timezone : timezone
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
@@ -260,7 +284,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       newId,
       calendars,
     })
-    return { alarm, timer: firstTimer(alarm, resolved) }
+    const timer = firstTimer(alarm, resolved)
+    return { alarm: declaredBy === null ? alarm : { ...alarm, declaredBy }, timer, resumes: paused === false }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
@@ -284,31 +309,31 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   #action(call: string, decide: Decision) {
-    return (id: string, options: SeenOptions = {}) => this.#edit(call, id, options, decide)
+    return (alarm: AlarmRef, options: SeenOptions = {}) => this.#edit(call, alarm, options, decide)
   }
 
-  async #edit(call: string, id: string, options: SeenOptions, decide: Decision): Promise<AlarmView> {
+  async #edit(call: string, alarm: AlarmRef, options: SeenOptions, decide: Decision): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const edit = (snapshot: Snapshot, context: Context) => ({
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored({ id: this.name('id', id) }, edit, { seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#editStored(this.named(alarm), edit, { seen })).results
+    if (edited === undefined) throw notFound(alarm)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
   }
 
   #report(
     call: 'complete' | 'fail',
-    id: string,
+    alarm: AlarmRef,
     [field, value]: readonly [string, string],
     options: { occurrenceId?: string },
   ): Promise<AlarmView> {
     const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
     if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
-    return this.#edit(call, id, {}, (snapshot, context) =>
+    return this.#edit(call, alarm, {}, (snapshot, context) =>
       report(snapshot, { ok: call === 'complete', text, ...options }, context),
     )
   }
@@ -355,6 +380,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #setViewOf({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
+    if (outcome === 'unchanged') return { ...view, unchanged: true }
     // A new alarm has no event in the log yet, so readers are not notified.
     if (outcome === 'created') this.#hint(snapshot)
     else this.#notifyChange(snapshot)

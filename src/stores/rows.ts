@@ -16,7 +16,8 @@ import {
   type Timer,
 } from '../alarm/index.ts'
 import { type HolidayCalendar, isHolidayCalendar, parseRule, type Rule } from '../time/index.ts'
-import type { LogEvent, NewCalendar, Stats } from './store.ts'
+import type { LogEvent } from './event-log.ts'
+import type { NewCalendar, Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }

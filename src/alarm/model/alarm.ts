@@ -38,6 +38,11 @@ export type ReadScope =
   | { readonly tenant: string; readonly owner: null }
   | { readonly tenant: null; readonly owner: null }
 
+/** Whether a scope sees the rows of this tenant and owner. */
+export function isSeen(scope: ReadScope, { tenant, owner }: Scope): boolean {
+  return scope.tenant === null || (scope.tenant === tenant && (scope.owner === null || scope.owner === owner))
+}
+
 /** The record: what was asked and by whom. Written by users' calls only, never by a fire. */
 export interface Alarm extends Scope, OptionFields {
   readonly id: string
@@ -260,6 +265,8 @@ export function idMaker(fill: (bytes: Uint8Array<ArrayBuffer>) => void): IdMaker
 /** Where the context of a decision comes from. */
 interface ContextSources {
   readonly clock: Pick<Clock, 'now'>
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
   /** From 0 to below 1. */
   readonly random: () => number
   /** Fills with random bytes, for ids. */
@@ -267,10 +274,10 @@ interface ContextSources {
 }
 
 /** Makes the contexts of decisions: the present moment, chance, and ids of that moment. */
-export function contextMaker({ clock, random, fill }: ContextSources): () => Context {
+export function contextMaker({ clock, graceMs, random, fill }: ContextSources): () => Context {
   const makeId = idMaker(fill)
   return () => {
     const now = clock.now()
-    return { now, random, newId: () => makeId(now) }
+    return { now, graceMs, random, newId: () => makeId(now) }
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import {
+  notFound,
   ofItem,
   type SeenOptions,
   type SetManyItem,
@@ -22,7 +23,15 @@ import {
 } from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
-import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import {
+  alarmNamed,
+  type Call,
+  type CallContext,
+  type CallsOf,
+  type OneAlarmWork,
+  ok,
+  type Reply,
+} from './call.ts'
 
 type Operations = typeof operations
 
@@ -35,14 +44,14 @@ interface TimedBody {
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
   const action =
-    (name: SingleAction): Call<Operations[SingleAction]> =>
+    (name: SingleAction): OneAlarmWork<SingleAction> =>
     async ({ params }, context) =>
-      alarmReply(await actOnOne(context.caller, quotas, name, params.id, seen(context)))
+      alarmReply(await actOnOne(context.caller, quotas, name, alarmNamed(params), seen(context)))
   const set = async (context: CallContext, { when, ...options }: SetManyItem) => {
     const alarm = await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
       alarms.set(when, { ...options, ...origin(context) }),
     )
-    const isNew = alarm.deduped === undefined && alarm.replaced === undefined
+    const isNew = !alarm.deduped && !alarm.replaced && !alarm.unchanged
     return { ...alarmReply(alarm), status: isNew ? 201 : 200, json: setJson(alarm) }
   }
   return {
@@ -59,13 +68,6 @@ export function alarmCalls(quotas: QuotaGuard) {
       set(context, { ...setOf(body), key: params.key }),
     ),
 
-    getByKey: async ({ params }, { caller }) => {
-      const alarm = await caller.alarms.getByKey(params.key)
-      if (alarm === null)
-        throw new WakefulError('alarm.not_found', { name: `with the key ${JSON.stringify(params.key)}` })
-      return alarmReply(alarm)
-    },
-
     list: async ({ query }, { caller }) => {
       const { order, limit, cursor, ...filter } = query
       return pageOf(
@@ -74,24 +76,24 @@ export function alarmCalls(quotas: QuotaGuard) {
     },
 
     get: async ({ params }, { caller }) => {
-      const alarm = await caller.alarms.get(params.id)
-      if (alarm === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(params.id) })
+      const ref = alarmNamed(params)
+      const alarm = await caller.alarms.get(ref)
+      if (alarm === null) throw notFound(ref)
       return alarmReply(alarm)
     },
 
-    edit: timed<Operations['edit']>(async ({ params, body }, context) => {
+    edit: timed<Operations['edit' | 'editByKey']>(async ({ params, body }, context) => {
+      const ref = alarmNamed(params)
       const fields = editOf(body)
       const { when: _, ...options } = fields
-      const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
+      const wanted = { does: 'edit', ref, moves: movesInstants(body), options } as const
       return alarmReply(
-        await quotas.within(context.caller, [wanted], (alarms) =>
-          alarms.edit(params.id, fields, seen(context)),
-        ),
+        await quotas.within(context.caller, [wanted], (alarms) => alarms.edit(ref, fields, seen(context))),
       )
     }),
 
     cancel: async ({ params }, context) => {
-      const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
+      const { outcome, alarm } = await context.caller.alarms.cancel(alarmNamed(params), seen(context))
       const { json, version } = alarmReply(alarm)
       return { status: 200, json: `{"outcome":"${outcome}","alarm":${json}}`, version }
     },
@@ -104,12 +106,22 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     complete: async ({ params, body }, { caller }) => {
       const { result, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.complete(params.id, result, withoutUndefined({ occurrenceId })))
+      const reported = await caller.alarms.complete(
+        alarmNamed(params),
+        result,
+        withoutUndefined({ occurrenceId }),
+      )
+      return alarmReply(reported)
     },
 
     fail: async ({ params, body }, { caller }) => {
       const { reason, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.fail(params.id, reason, withoutUndefined({ occurrenceId })))
+      const reported = await caller.alarms.fail(
+        alarmNamed(params),
+        reason,
+        withoutUndefined({ occurrenceId }),
+      )
+      return alarmReply(reported)
     },
 
     act: async ({ body }, { caller, signal }) =>
@@ -149,8 +161,8 @@ function timed<O extends Operation>(call: Call<O>): Call<O> {
 }
 
 function setJson(alarm: SetView): string {
-  const json = wireJson(alarm)
-  return alarm.deduped === true ? withFields(json, { deduped: true }) : json
+  const { deduped, unchanged } = alarm
+  return withFields(wireJson(alarm), withoutUndefined({ deduped, unchanged }))
 }
 
 /** Its version is that of what was asked, which `If-Match` compares, and a digest, which changes also when it fires or fails. */

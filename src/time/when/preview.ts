@@ -17,9 +17,9 @@ import {
   type Rule,
   scheduleOf,
 } from '../rules/index.ts'
-import { assertTimezone, formatInstant, formatLocal } from '../zones/index.ts'
+import { assertTimezone, formatInstant, formatLocal, type Moment } from '../zones/index.ts'
 import { resolveRule } from './recurring.ts'
-import { type Moment, type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
+import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
 
 /** One instant of a preview, in UTC and in the rule's zone. */
 export interface PreviewedInstant {
