@@ -118,6 +118,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'waiting releaseTenant': 'timers_paused_tenant',
   'waiting releaseTarget': 'timers_paused_target',
   'waiting targets': 'timers_paused_target',
+  'waiting missing': 'timers_without_handler',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -276,7 +277,7 @@ const SMALL = 'shards|processes|in_flight_batches|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
   'dueTimers', 'waiting releaseTenant', 'waiting releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',
-  'prune removeEvents', 'prune removeOldEvents',
+  'prune removeEvents', 'prune removeOldEvents', 'waiting missing',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {
