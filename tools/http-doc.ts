@@ -16,7 +16,7 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 - **Isolation**: what belongs to others returns the same 404 as what does not exist.
 - **Idempotency**: \`POST /v1/alarms\` and \`PUT /v1/alarms/by-key/{key}\` accept the header \`Idempotency-Key\`, the same as \`idempotency_key\` in the body. If the
   key is known, nothing changes and the first alarm is returned. \`POST /v1/alarms/batch\` rejects the header, because each item has its own key. Other calls ignore it.
-- **Versions**: an alarm has an \`ETag\`. An edit that sends it in \`If-Match\` is rejected (409 \`conflict\`) if the alarm has changed since.
+- **Versions**: an alarm has an \`ETag\`, which changes whenever its JSON does, also when it fires or fails. An edit that sends it (or the \`updated_at\`) in \`If-Match\` is rejected (409 \`conflict\`) if the alarm was edited since. A fire in between is no conflict.
 - **Request ids**: every response has an \`x-request-id\`: yours, or a new one. A W3C \`traceparent\` is passed on from the set to the wake.
 - **Errors** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`, \`reason\` and \`params\` ([errors](errors.md)). A 429 has \`Retry-After\`.
   [What each means](../troubleshooting.md#over-http).

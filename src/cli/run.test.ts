@@ -57,7 +57,7 @@ describe('bad usage', () => {
     [['set', 'in 5 minutes', '--timezone', 'Mars/Olympus'], /not a known time zone/],
     [['set', 'in 5 minutes', '--ack', 'maybe'], /Allowed choices are delivery, report/],
     [['lst'], /unknown command 'lst' \(Did you mean list\?\)/],
-    [['list', '--limit', 'many'], /whole number from 1 to 500/],
+    [['list', '--limit', 'many'], /whole number of at least 1/],
     [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
     [['list', '--url', 'localhost:7420'], /http:\/\/ or https:\/\//],
     [['list', '--url', 'http://localhost:7420', '--db', 'x.db'], /Use one of them/],
@@ -222,7 +222,7 @@ describe('an alarm', () => {
     const [head, ...rows] = stdout.trimEnd().split('\n')
     expect(head).toMatch(/^ID +STATUS +WHEN \(New York\) +WHAT$/)
     expect(rows).toHaveLength(2)
-    expect(rows[0]).toMatch(new RegExp(`^${id} {2}cancelled {2} +remind@app$`))
+    expect(rows[0]).toMatch(new RegExp(`^${id} {2}cancelled {2}\\S+ [\\d:]+ +remind@app$`))
     expect(rows[1]).toMatch(/^[0-9a-f-]{36} {2}active {5}2031-05-01 09:00 {2}a label that…$/)
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(80)
     // Nothing is cut where no terminal sets the width.

@@ -20,6 +20,8 @@ export function alarmView(wire: AlarmWire, { tenant, owner }: Scope): AlarmView 
     target: wire.target,
     targetKind: pool === 'wakeful' ? builtInKind(wire.target) : 'handler',
     pool,
+    backoff: { baseMs: wire.backoff.base_ms, capMs: wire.backoff.cap_ms },
+    onFailure: wire.on_failure ?? null,
     payload: wire.payload === undefined ? undefined : JSON.parse(wire.payload.text),
     payloadJson: wire.payload?.text ?? null,
     // The server does not return it.
@@ -65,8 +67,8 @@ interface WireWhen {
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
 /**
- * The rule of an alarm on the wire. The wire does not have the anchor of intervals, so this uses the start or the creation
- * of the alarm, which is wrong after a reschedule.
+ * The rule of an alarm on the wire. The wire does not have the anchor of intervals, so this uses the start, or when it was
+ * set or rescheduled, which is wrong only after a reschedule of options alone.
  */
 function ruleOf(wire: Wire<'set'>): Rule {
   const { kind, timezone, cron_expr: cron, rrule, every } = wire
@@ -77,7 +79,7 @@ function ruleOf(wire: Wire<'set'>): Rule {
       ? { kind, at: Date.parse(wire.fire_at!), timezone, misfire }
       : {
           ...{ kind, cron, rrule, every, ...(every !== undefined && parseStep(every)) },
-          anchor: Date.parse(when.start ?? wire.created_at),
+          anchor: Date.parse(when.start ?? wire.registered_at),
           timezone,
           start: when.start && Date.parse(when.start),
           end: when.end && Date.parse(when.end),

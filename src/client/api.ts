@@ -1,5 +1,5 @@
-import type { Alarms, ParsedView } from '../library/index.ts'
-import type { Preview, When } from '../time/index.ts'
+import type { Alarms, ParsedView, PreviewOptions } from '../library/index.ts'
+import type { Preview, Rule, When } from '../time/index.ts'
 
 /** The options of a connection. */
 export interface ConnectOptions {
@@ -30,7 +30,7 @@ type Different = 'apply' | 'preview' | 'parse' | 'eventPages' | 'hasDefaultTarge
  * the library return promises here. `tx` is an error, because a transaction does not work over the network.
  */
 export interface RemoteAlarms extends Omit<Alarms, Different> {
-  preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Promise<Preview>
+  preview(when: When | Rule, options?: PreviewOptions): Promise<Preview>
   /** Parses a time in plain language. The notes are those of the first instant. */
   parse(text: string, timezone?: string): Promise<ParsedView>
   /** The same server, for this tenant and owner. */

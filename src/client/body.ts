@@ -3,8 +3,15 @@ import type { SetOptions } from '../alarm/index.ts'
 import { inField, typeName, unknownField, WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
-import { assertInstant, instantOfUnix, KINDS, WHEN_NAMES, WHEN_OPTIONS } from '../time/durations/index.ts'
-import type { Moment, When, WhenObject } from '../time/index.ts'
+import {
+  assertInstant,
+  formatDuration,
+  instantOfUnix,
+  KINDS,
+  WHEN_NAMES,
+  WHEN_OPTIONS,
+} from '../time/durations/index.ts'
+import type { Moment, Rule, When, WhenObject } from '../time/index.ts'
 
 type Fields = Record<string, unknown>
 
@@ -86,6 +93,35 @@ export function whenFields(when: When, zone?: string): Fields {
     ...(end !== undefined && { end: inField('end', () => momentText(end)) }),
     ...(own !== undefined && { timezone: own }),
     ...rest,
+  }
+}
+
+/** The rule of an alarm as a time that can be sent; any other time as it is. */
+export function ruleWhen(when: When | Rule): When {
+  if (!isWhenObject(when as When) || !('kind' in (when as object))) return when as When
+  const rule = when as Rule
+  const { timezone, misfire } = rule
+  const isAll = typeof misfire === 'object'
+  const missed = isAll
+    ? { all: { max: misfire.all.max, within: formatDuration(misfire.all.withinMs) } }
+    : misfire
+  const shared = { timezone, ...(missed !== undefined && { misfire: missed }) }
+  if (rule.kind === 'once') return { at: new Date(rule.at), ...shared }
+  const { anchor, start, end, count, jitterMs, exclude } = rule
+  // Intervals without a start are counted from when they were set.
+  const isInterval = rule.kind === 'every' || (rule.kind === 'cron' && /@every/i.test(rule.cron))
+  const from = start ?? (isInterval ? anchor : undefined)
+  return {
+    ...shared,
+    ...(rule.kind === 'cron' && { cron: rule.cron }),
+    ...(rule.kind === 'every' && { every: rule.every }),
+    ...(rule.kind === 'rrule' && { rrule: rule.rrule }),
+    ...(from !== undefined && { start: new Date(from) }),
+    ...(end !== undefined && { end: new Date(end) }),
+    ...(count !== undefined && { count }),
+    ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
+    ...('dst' in rule && rule.dst !== undefined && { dst: rule.dst }),
+    ...(exclude !== undefined && { exclude: { ...exclude, weekend: exclude.weekend ?? [] } }),
   }
 }
 

@@ -2,12 +2,13 @@ import type { AlarmView } from '../alarm/index.ts'
 import type { ListPage, StatsView } from '../library/index.ts'
 import { type AlarmWire, camelNames, ruleOfPreview } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
-import { bodyText, sinceText, whenFields, wireNames } from './body.ts'
+import { bodyText, ruleWhen, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
 /** The default page sizes of a server. */
 const HISTORY_DEFAULT = 50
+const LIST_MAX = 500
 const FAILED_DEFAULT = 20
 
 type Paged = 'list' | 'history' | 'failed'
@@ -29,7 +30,11 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
   const preview: RemoteAlarms['preview'] = async (when, options = {}) => {
     const { from, count, timezone = transport.options.timezone } = options
-    const fields = { ...whenFields(when, timezone), from: from && sinceText(from, 'from'), instants: count }
+    const fields = {
+      ...whenFields(ruleWhen(when), timezone),
+      from: from && sinceText(from, 'from'),
+      instants: count,
+    }
     const answer = await transport.json('preview', { body: bodyText(fields), isRepeatable: true })
     return { ...answer, rule: ruleOfPreview(answer.rule) }
   }
@@ -70,9 +75,10 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
 /** Reads pages until there are enough items, because a server ends a page early if alarms are large. */
 async function upTo(
-  limit: number,
+  asked: number,
   readPage: (after: { cursor?: string }) => Promise<ListPage>,
 ): Promise<AlarmView[]> {
+  const limit = Math.min(asked, LIST_MAX)
   const found: AlarmView[] = []
   let after: { cursor?: string } | null = {}
   while (after !== null && found.length < limit) {

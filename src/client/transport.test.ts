@@ -32,7 +32,7 @@ const problem = (status: number, code: string, detail: string, headers = {}, dat
 const broken = () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })
 const later = (status: number) => problem(status, 'store_unavailable', 'busy', { 'retry-after': '0' })
 const alarm = (more = '') =>
-  `{"id":"a","label":"","kind":"once","timezone":"UTC","wake_message":"","status":"active","max_failures":5,"failure_count":0,"created_at":"2030-01-01T00:00:00.000Z","fire_at":"2031-01-01T00:00:00.000Z","correlation_id":"a","target":"event","ack":"delivery","created_via":"rest","updated_at":"2030-01-01T00:00:00.000Z"${more}}`
+  `{"id":"a","label":"","kind":"once","timezone":"UTC","wake_message":"","status":"active","max_failures":5,"failure_count":0,"created_at":"2030-01-01T00:00:00.000Z","fire_at":"2031-01-01T00:00:00.000Z","correlation_id":"a","target":"event","ack":"delivery","backoff":{"base_ms":5000,"cap_ms":3600000},"completion_timeout":"5m","created_via":"rest","updated_at":"2030-01-01T00:00:00.000Z","registered_at":"2030-01-01T00:00:00.000Z"${more}}`
 
 it('retries reads, upserts by key, cancels and sets with an idempotency key', async () => {
   const target = { event: true }

@@ -132,7 +132,9 @@ export const previewBody = z
   .strictObject({
     ...KINDS,
     ...RULE_OPTIONS,
-    from: moment('Show instants from here on: ISO 8601.').optional(),
+    from: moment(
+      'Show instants from here on, as if it were that time: ISO 8601, or `next monday`.',
+    ).optional(),
     instants: whole(
       1,
       1_000,

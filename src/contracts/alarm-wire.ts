@@ -71,6 +71,8 @@ function answerSchema(field: Field): z.ZodType {
       return instant(description)
     case 'payload':
       return z.unknown().describe(description)
+    case 'backoff':
+      return z.object({ base_ms: z.int(), cap_ms: z.int() }).describe(description)
     case 'notes':
       return z.array(z.string()).describe(description)
     case 'rule':

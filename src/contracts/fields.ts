@@ -101,22 +101,21 @@ export const timezone = judged({
 })
 
 /** A whole number of a call that only the server has. */
-export const whole = (
-  minimum: number,
-  maximum: number | null,
-  description: string,
-  read = (value: unknown) => value,
-) =>
-  checkedHere((value) => assertInteger('', read(value), minimum, maximum), {
+export const whole = (minimum: number, maximum: number | null, description: string) =>
+  checkedHere((value) => assertInteger('', value, minimum, maximum), {
     type: 'integer',
     minimum,
     ...(maximum !== null && { maximum }),
     description,
   })
 
-/** The maximum number of items of a page. */
+/** The maximum number of items of a page. A larger one counts as the largest, as in Chronos. */
 export const limit = (standard: number, max = 500) =>
-  whole(1, max, `Maximum number of items. Default: ${standard}, at most ${max}.`, numberOf).optional()
+  checkedHere((value) => Math.min(assertInteger('', numberOf(value), 1, null), max), {
+    type: 'integer',
+    minimum: 1,
+    description: `Maximum number of items. Default: ${standard}. More than ${max} counts as ${max}.`,
+  }).optional()
 
 /** A number that a query has as text. What is no number stays as it is, and is refused as that. */
 function numberOf(value: unknown): unknown {

@@ -14,7 +14,7 @@ import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
 import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Clock, HolidayCalendar, Moment, Preview, Rule, When } from '../time/index.ts'
 import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
 import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
@@ -138,6 +138,15 @@ export interface StatsView {
   readonly cancelled: number
   readonly timeoutUnknown: number
   readonly avgDurationMs: number | null
+}
+
+/** How to preview a time. */
+export interface PreviewOptions {
+  /** Show the instants from here on, as if it were that time: an instant, or a text that names one. */
+  readonly from?: Moment
+  /** How many instants (default 5). */
+  readonly count?: number
+  readonly timezone?: string
 }
 
 /** What plain language means: an instant, or a rule. */
@@ -295,7 +304,8 @@ export interface Alarms {
   failed(options?: { limit?: number }): Promise<AlarmView[]>
   failedPage(options?: FailedPageOptions): Promise<ListPage>
   why(alarm: AlarmRef): Promise<Story>
-  preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
+  /** What a time would mean, or the `rule` of an alarm, without setting anything. */
+  preview(when: When | Rule, options?: PreviewOptions): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
   /** The same in pages, each with the cursor to continue from, also where no event matches. */

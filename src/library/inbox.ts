@@ -98,8 +98,8 @@ export class OwnInbox implements Inbox {
 export function takeOf(options: TakeOptions) {
   const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
   const holdMs = bounded('hold', hold, HOLD_MS_MAX)
-  assertInteger('limit', limit, 1, LIMIT_MAX)
-  return { waitMs: bounded('wait', wait, WAIT_MS_MAX), holdMs, limit, signal }
+  const most = Math.min(assertInteger('limit', limit, 1, null), LIMIT_MAX)
+  return { waitMs: bounded('wait', wait, WAIT_MS_MAX), holdMs, limit: most, signal }
 }
 
 const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'conflict', 'not_found'])

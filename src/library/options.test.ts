@@ -57,7 +57,7 @@ const WRONG: readonly [string, readonly unknown[]][] = [
   ['list', [{ cursor: 'nonsense' }]],
   ['history', [null]],
   ['history', [{ state: 'failed' }]],
-  ['failed', [{ limit: 501 }]],
+  ['failed', [{ limit: 1.5 }]],
   ['cancel', ['x', null]],
   ['cancelMany', []],
   ['cancelMany', ['x']],

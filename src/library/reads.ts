@@ -20,7 +20,7 @@ import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
 import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
 import type { ListPosition, ListQuery } from '../stores/index.ts'
-import { parse, preview, resolveSince, type When } from '../time/index.ts'
+import { parse, preview, type Rule, resolveSince, type When } from '../time/index.ts'
 import type {
   AlarmRef,
   FailedPageOptions,
@@ -28,6 +28,7 @@ import type {
   HistoryPageOptions,
   ListOptions,
   ListPage,
+  PreviewOptions,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -177,11 +178,12 @@ export class ScopedReads {
     return why(snapshot, lines, { now: this.library.context().now, clockRuns })
   }
 
-  preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
-    const { from, count, timezone } = checked<typeof options>('preview', options, PREVIEW)
-    if (from !== undefined && !(from instanceof Date))
-      throw new WakefulError('field.malformed', { expected: 'a Date' }, { field: 'from' })
-    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from: from?.getTime(), count }) })
+  preview(when: When | Rule, options: PreviewOptions = {}) {
+    const { from, count, timezone } = checked<PreviewOptions>('preview', options, PREVIEW)
+    // Seconds or milliseconds? A number is refused, as everywhere.
+    if (typeof from === 'number')
+      throw new WakefulError('instant.bare_number', { value: String(from) }, { field: 'from' })
+    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from, count }) })
   }
 
   parse(text: string, timezone?: string) {
@@ -293,7 +295,7 @@ export class ScopedReads {
 
   #limit(limit: number | undefined, standard: number): number {
     const { listMax } = this.library.limits
-    return limit === undefined ? standard : assertInteger('limit', limit, 1, listMax)
+    return limit === undefined ? standard : Math.min(assertInteger('limit', limit, 1, null), listMax)
   }
 }
 

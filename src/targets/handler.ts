@@ -31,7 +31,7 @@ export interface Fire {
   /** From 1. */
   readonly attempt: number
   readonly payload: unknown
-  /** The payload as JSON text, byte for byte; null where there is none. */
+  /** The payload as JSON text, byte for byte; `{}` if none was set. */
   readonly payloadJson: string | null
   readonly message: string
   /** Aborted when ownership is lost, the attempt times out, or the drain's bound is reached. */

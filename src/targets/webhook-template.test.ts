@@ -74,7 +74,7 @@ describe('the standard body', () => {
       owner: '',
       user_id: '',
       conversation_id: '',
-      payload: null,
+      payload: {},
     })
     expect(body).toMatchObject({ wake_message: '', subject: null, correlation_id: 'the-id' })
   })

@@ -78,7 +78,7 @@ describe('ListAlarms, GetAlarm, CancelAlarm', () => {
     expect(items).toHaveLength(500)
     expect(items.every(({ createdAt }, i) => i === 0 || createdAt <= items[i - 1]!.createdAt)).toBe(true)
     expect((await carl.list({ limit: 500, cursor: nextCursor! })).items).toHaveLength(1)
-    await expect(carl.list({ limit: 501 })).rejects.toThrow()
+    expect((await carl.list({ limit: 10_000 })).items).toHaveLength(500)
     expect(await bob.get(items[0]!.id)).toBeNull()
     await expect(bob.cancel(items[0]!.id)).rejects.toMatchObject({ code: 'not_found' })
     expect((await carl.get(items[0]!.id))?.status).toBe('active')

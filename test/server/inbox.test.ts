@@ -93,7 +93,7 @@ it('can be an owner’s default target, which is looked up when an alarm fires',
 })
 
 it('is bounded', async () => {
-  for (const query of ['wait=61s', 'hold=2h', 'limit=101', 'wait=soon', 'until=1'])
+  for (const query of ['wait=61s', 'hold=2h', 'limit=0', 'wait=soon', 'until=1'])
     expect((await call('GET', `/v1/inbox?${query}`)).status).toBe(400)
   expect(() => wakeful.handle('inbox', () => {})).toThrow('Give the handler another name')
 })

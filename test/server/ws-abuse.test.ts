@@ -39,7 +39,7 @@ it('answers malformed messages with an error, and continues', async () => {
     '{"id":1,"call":"get","args":{"id":1}}',
     '{"id":1,"call":"get","args":{"id":{"toString":1}}}',
     '{"id":1,"call":"list","args":{"limit":"1"}}',
-    '{"id":1,"call":"list","args":{"limit":501}}',
+    '{"id":1,"call":"list","args":{"limit":0}}',
     '{"id":1,"call":"history","args":{"status":"florp"}}',
     '{"id":1,"call":"history","args":{"since":-1}}',
     '{"id":1,"call":"history","args":{"since":1e300}}',

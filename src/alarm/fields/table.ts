@@ -23,8 +23,6 @@ interface AnyField {
   readonly libraryOnly?: true
   /** Whether a set by key that differs only in this changes nothing. */
   readonly aside?: true
-  /** Reads do not return it. */
-  readonly writeOnly?: true
   /** Values that JSON leaves out; the first is what a missing field stands for. Without any, the field is always there. */
   readonly omits?: readonly (string | number | null)[]
   /** Lists can filter by it: how the reference describes that filter. */
@@ -82,7 +80,7 @@ export const ALARM_FIELDS = {
   message: { type: 'text', wire: 'wake_message', column: 'message', calls: BOTH, defaultValue: '', limit: 'messageBytesMax',
     doc: 'The text delivered with the wake.' },
   payload: { type: 'payload', wire: 'payload', calls: BOTH, omits: [null],
-    doc: 'Any JSON value. It is returned and delivered byte for byte.' },
+    doc: 'Any JSON value. It is returned and delivered byte for byte. Default: `{}`.' },
   status: { type: 'choice', wire: 'status', doc: 'The status of the alarm.',
     values: ['active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled'] },
   idempotencyKey: { type: 'text', wire: 'idempotency_key', column: 'idempotency_key', calls: SET, nonEmpty: true, aside: true,
@@ -117,13 +115,13 @@ export const ALARM_FIELDS = {
     defaultValue: 'skip', omits: ['skip'], doc: 'What happens to an occurrence while an earlier one awaits its report.' },
   priority: { type: 'integer', wire: 'priority', column: 'priority', calls: BOTH, min: -100, max: 100, defaultValue: 0, omits: [0],
     doc: 'When several alarms are due, those with a higher priority fire first. From -100 to 100.' },
-  backoff: { type: 'backoff', wire: 'backoff', calls: BOTH, writeOnly: true,
+  backoff: { type: 'backoff', wire: 'backoff', calls: BOTH,
     doc: 'The wait before a retry: doubles from the base (5 s) up to the cap (1 h).' },
-  timeout: { type: 'duration', wire: 'timeout', property: 'timeoutMs', column: 'timeout_ms', calls: BOTH, writeOnly: true,
-    defaultValue: null, doc: 'The time limit of one attempt. Default: 30s for a webhook, 5m for a handler.' },
-  completionTimeout: { type: 'duration', wire: 'completion_timeout', property: 'completionTimeoutMs', calls: BOTH, writeOnly: true,
+  timeout: { type: 'duration', wire: 'timeout', property: 'timeoutMs', column: 'timeout_ms', calls: BOTH,
+    defaultValue: null, omits: [null], doc: 'The time limit of one attempt. Default: 30s for a webhook, 5m for a handler.' },
+  completionTimeout: { type: 'duration', wire: 'completion_timeout', property: 'completionTimeoutMs', calls: BOTH,
     column: 'completion_timeout_ms', defaultValue: 300_000, doc: 'How long to wait for a report.' },
-  onFailure: { type: 'target', wire: 'on_failure', calls: BOTH, writeOnly: true,
+  onFailure: { type: 'target', wire: 'on_failure', calls: BOTH, omits: [null],
     doc: 'The target that is called when the last attempt of an occurrence has failed.' },
   result: { type: 'text', wire: 'result', omits: [null],
     doc: 'What was reported, or `FAILED: …`, `RETRY: …`, `timeout_unknown`.' },
@@ -229,10 +227,7 @@ export type RecordFields = {
 }
 
 /** The fields whose value in the library and in JSON is the same, or is an instant. */
-export type PlainName = Exclude<
-  Having<{ type: 'text' | 'choice' | 'integer' | 'instant' }>,
-  Having<{ writeOnly: true }>
->
+export type PlainName = Having<{ type: 'text' | 'choice' | 'integer' | 'instant' | 'duration' }>
 
 type ViewValue<F> = OrNull<F, Value<F, { integer: number; instant: Date }>>
 
@@ -240,12 +235,15 @@ type ViewValue<F> = OrNull<F, Value<F, { integer: number; instant: Date }>>
 export type PlainFields = { readonly [K in PlainName]: ViewValue<Fields[K]> }
 
 /** The fields that JSON has, and the name of each there. */
-export type WireName = Exclude<Having<{ wire: string }>, Having<{ writeOnly: true }>>
+export type WireName = Having<{ wire: string }>
 
 type WireValue<F> = F extends { wire: 'when' }
   ? Record<string, unknown>
   : Exclude<
-      Value<F, { integer: number; payload: unknown; notes: string[] }>,
+      Value<
+        F,
+        { integer: number; payload: unknown; notes: string[]; backoff: { base_ms: number; cap_ms: number } }
+      >,
       F extends { omits: readonly [infer O] } ? O : never
     >
 
@@ -285,14 +283,12 @@ export const FIELD_COLUMNS: readonly Column[] = ALL.flatMap(([name, field]) => {
 })
 
 /** The fields that views and JSON both have, as the same value or as an instant. */
-export const PLAIN_NAMES = ALL.filter(
-  ([, { type, writeOnly }]) => !writeOnly && ['text', 'choice', 'integer', 'instant'].includes(type),
+export const PLAIN_NAMES = ALL.filter(([, { type }]) =>
+  ['text', 'choice', 'integer', 'instant', 'duration'].includes(type),
 ).map(([name]) => name as PlainName)
 
 /** The fields of an alarm in JSON, in their order. */
-export const WIRE_NAMES = ALL.filter(([, { wire, writeOnly }]) => wire !== null && !writeOnly).map(
-  ([name]) => name as WireName,
-)
+export const WIRE_NAMES = ALL.filter(([, { wire }]) => wire !== null).map(([name]) => name as WireName)
 
 /** The options that a call takes over the network. */
 export function networkOptions(call: Call): readonly NetworkOption[] {

@@ -28,7 +28,7 @@ test('fills in the contract’s defaults', () => {
     generation: 1,
     label: '',
     message: '',
-    payload: null,
+    payload: '{}',
     key: null,
     idempotencyKey: null,
     subject: null,

@@ -108,6 +108,9 @@ const OTHERS = [
   'updatedAt', 'registeredAt', 'pausedAt', 'cancelledAt', 'notes',
 ] as const // biome-ignore format: a list
 
+/** The payload of an alarm that sets none, as in Chronos. */
+const NO_PAYLOAD = '{}'
+
 /** An alarm with only the defaults. */
 const BLANK = blank<Alarm>([...OTHERS, ...FIELD_COLUMNS.map(({ name }) => name as keyof Alarm)])
 Object.assign(BLANK, Object.fromEntries(FIELD_COLUMNS.map(({ name, defaultValue }) => [name, defaultValue])))
@@ -131,6 +134,7 @@ export function buildAlarm(
   record.createdAt = now
   record.updatedAt = now
   record.registeredAt = now
+  record.payload = NO_PAYLOAD
   record.notes = resolved.notes
   record.maxFailures = defaults.maxFailures
   record.completionTimeoutMs = defaults.completionTimeoutMs

@@ -50,6 +50,7 @@ describe('an alarm on the wire', () => {
       next_fire_at: '2030-01-01T01:00:00.000Z',
       wake_message: '',
       status: 'active',
+      payload: {},
       max_failures: 5,
       failure_count: 0,
       created_at: '2030-01-01T00:00:00.000Z',
@@ -57,6 +58,8 @@ describe('an alarm on the wire', () => {
       correlation_id: 'id-1',
       target: 'remind',
       ack: 'delivery',
+      backoff: { base_ms: 5_000, cap_ms: 3_600_000 },
+      completion_timeout: '5m',
       created_via: 'library',
       updated_at: '2030-01-01T00:00:00.000Z',
       registered_at: '2030-01-01T00:00:00.000Z',
@@ -227,7 +230,7 @@ describe('an alarm as users see it', () => {
 
   test('reads the payload, and shows a damaged one as the text it has become', () => {
     expect(viewOf(snapshot({ delay: '1h' }, { payload: { a: [1] } })).payload).toEqual({ a: [1] })
-    expect(viewOf(snapshot({ delay: '1h' })).payload).toBeUndefined()
+    expect(viewOf(snapshot({ delay: '1h' })).payload).toEqual({})
     expect(viewOf(snapshot({ delay: '1h' }, {}, { alarm: { payload: '{"a' } })).payload).toBe('{"a')
   })
 })

@@ -1,6 +1,7 @@
-import { formatInstant, type Rule, ruleOptions } from '../../time/index.ts'
+import { formatDuration, formatInstant, type Rule, ruleOptions } from '../../time/index.ts'
 import {
   ALARM_FIELDS,
+  type Backoff,
   blank,
   FIELD_COLUMNS,
   type Field,
@@ -19,6 +20,9 @@ export interface AlarmView extends PlainFields {
   readonly target: string
   readonly targetKind: string
   readonly pool: string
+  readonly backoff: Backoff
+  /** The name of the target that is called when the last attempt has failed. */
+  readonly onFailure: string | null
   readonly payload: unknown
   /** The payload as JSON text, byte for byte: parsing loses digits beyond 2^53. */
   readonly payloadJson: string | null
@@ -29,7 +33,7 @@ export interface AlarmView extends PlainFields {
 /** An empty view, which fixes the order of the fields. */
 const BLANK = blank<AlarmView>([
   ...new Set<keyof AlarmView>(['id', 'tenant', 'owner', ...PLAIN_NAMES]),
-  'rule', 'target', 'targetKind', 'pool', 'payload', 'payloadJson', 'traceparent', 'notes',
+  'rule', 'target', 'targetKind', 'pool', 'backoff', 'onFailure', 'payload', 'payloadJson', 'traceparent', 'notes',
 ]) // biome-ignore format: a list
 
 /** The fields that a view has as the alarm's row has them. */
@@ -56,6 +60,11 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
   view.target = target.name
   view.targetKind = target.kind
   view.pool = target.pool
+  view.backoff = alarm.backoff
+  view.timeout = alarm.timeoutMs === null ? null : formatDuration(alarm.timeoutMs)
+  view.completionTimeout = formatDuration(alarm.completionTimeoutMs)
+  // Only its name, as of the target: the rest may hold headers.
+  view.onFailure = alarm.onFailure?.name ?? null
   view.payload = payload === null ? undefined : readPayload(payload)
   view.payloadJson = payload
   view.traceparent = alarm.traceparent
@@ -105,7 +114,9 @@ const JSON_FIELDS = WIRE_NAMES.map((name) => {
   return { name: name as keyof AlarmView, type, wire: wire!, omits: omits as readonly unknown[] }
 })
 const INSTANTS = JSON_FIELDS.filter(({ type }) => type === 'instant')
-const SAME = JSON_FIELDS.filter(({ type }) => ['text', 'choice', 'integer', 'target'].includes(type))
+const SAME = JSON_FIELDS.filter(({ type }) =>
+  ['text', 'choice', 'integer', 'duration', 'target'].includes(type),
+)
 /** The fields in their order. The payload is not one of them: its text is put in front of all others. */
 const BLANK_JSON = blank<Record<string, unknown>>(
   JSON_FIELDS.filter(({ type }) => type !== 'payload').map(({ wire }) => wire),
@@ -127,6 +138,7 @@ export function wireJson(view: AlarmView): string {
   json.rrule = rule.kind === 'rrule' ? rule.rrule : undefined
   json.every = rule.kind === 'every' ? rule.every : undefined
   json.when = whenOptions(rule)
+  json.backoff = { base_ms: view.backoff.baseMs, cap_ms: view.backoff.capMs }
   json.pool = view.pool === impliedPool(view.target) ? undefined : view.pool
   json.notes = notes.length === 0 ? undefined : notes
   const text = JSON.stringify(json)

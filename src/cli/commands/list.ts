@@ -48,7 +48,7 @@ export function addList(program: Command, cli: CliContext): void {
         ORDERS,
       ),
     )
-    .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
+    .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
     .option('--cursor <cursor>', 'the cursor of the next page')
     .action(async (flags: Flags<ListOptions>, self: Command) => {
       if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status))
@@ -71,7 +71,7 @@ export function addHistory(program: Command, cli: CliContext): void {
     .option('--target <name>', 'only alarms with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
-    .option('--limit <n>', 'maximum number of alarms (default 50)', wholeNumber(1, 500))
+    .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
     .action(
       alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions>) => {
         const items = await session.alarms.history(readFilters(flags, session))
@@ -79,7 +79,7 @@ export function addHistory(program: Command, cli: CliContext): void {
       }),
     )
   addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
-    .option('--limit <n>', 'maximum number of alarms (default 20)', wholeNumber(1, 500))
+    .option('--limit <n>', 'maximum number of alarms (default 20, at most 500)', wholeNumber(1))
     .action(
       alarmsAction(cli, 'existing', async (session, flags: { limit?: number }) =>
         printItems(session, historyColumns(session), await session.alarms.failed(flags)),

@@ -43,5 +43,5 @@ export function fireJson(fire: Fire): string {
 
 /** The payload as JSON on one line; null if there is none. */
 function payloadText({ payloadJson }: Fire): string | null {
-  return payloadJson === null ? null : oneLineJson(payloadJson)
+  return payloadJson === null || payloadJson === '{}' ? null : oneLineJson(payloadJson)
 }

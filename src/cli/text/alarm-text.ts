@@ -1,6 +1,6 @@
 import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
 import { oneLineJson, withFields } from '../../library/index.ts'
-import { describe, humanizeDuration, type Rule } from '../../time/index.ts'
+import { describe, formatDuration, humanizeDuration, type Rule } from '../../time/index.ts'
 import { type Column, card } from './table.ts'
 import { count, oneLine } from './text-width.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
@@ -97,7 +97,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['timezone', alarm.timezone],
       ['target', targetOf(alarm)],
       ['message', shortened(alarm.message)],
-      ['payload', alarm.payloadJson === null ? '' : oneLine(oneLineJson(alarm.payloadJson))],
+      ['payload', payloadText(alarm)],
       ['result', oneLine(alarm.result ?? '')],
       ['last error', oneLine(alarm.lastError ?? '')],
       [
@@ -108,7 +108,15 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['completed', at(alarm.completedAt)],
       ['took', tookText(alarm)],
       ['last fired', at(alarm.lastFiredAt)],
-      ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
+      ['time limit', alarm.timeout ?? ''],
+      ['retries', retriesText(alarm)],
+      ['on failure', oneLine(alarm.onFailure ?? '')],
+      [
+        'ack',
+        alarm.ack === 'delivery'
+          ? ''
+          : `${alarm.ack} within ${alarm.completionTimeout}, overlap ${alarm.overlap}`,
+      ],
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
       ...NAMES.map((name): [string, string] => [spaced(name), oneLine(String(alarm[name] ?? ''))]),
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
@@ -118,6 +126,18 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
     ],
     width,
   )
+}
+
+/** The payload, if it has one. */
+function payloadText({ payloadJson }: AlarmView): string {
+  return payloadJson === null || payloadJson === '{}' ? '' : oneLine(oneLineJson(payloadJson))
+}
+
+/** How often, and how long after a failure, it is tried again. */
+function retriesText({ maxFailures, backoff }: AlarmView): string {
+  if (maxFailures === 1) return 'none'
+  const [base, cap] = [formatDuration(backoff.baseMs), formatDuration(backoff.capMs)]
+  return `${count(maxFailures - 1)}, after ${base} at first, at most ${cap}`
 }
 
 /** The rule in words, with durations in the style of the command line: `every 1m 30s`. */

@@ -2,6 +2,8 @@ import { reasons } from '../reason.ts'
 
 /** Refusals about recurring rules. `text` is what was written, quoted. */
 export const RULE_REASONS = reasons('invalid_rule', {
+  'reschedule.ends_recurrence':
+    'invalid_request: The alarm recurs ({rule}), and the new time is a single instant, which would end the recurrence. To change the rule, use a recurring time such as <cron=0 10 * * 5>. To move one occurrence, skip it and set another alarm for that instant. To end the recurrence, cancel the alarm.',
   'cron.field_count':
     "{text} is not a cron expression. Use 5 fields (minute hour day month weekday), 6 with seconds in front, {nicknames} or '@every 5m'.",
   /** `cause` is what the library that parses cron found wrong. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
@@ -11,7 +12,7 @@ import {
   wireText,
   withFields,
 } from '../../contracts/index.ts'
-import { display, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 import {
   notFound,
   ofItem,
@@ -51,7 +52,7 @@ export function alarmCalls(quotas: QuotaGuard) {
       alarms.set(when, { ...options, ...origin(context) }),
     )
     const isNew = !alarm.deduped && !alarm.replaced && !alarm.unchanged
-    return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
+    return { ...alarmReply(alarm), status: isNew ? 201 : 200, json: setJson(alarm) }
   }
   return {
     set: timed<Operations['set']>(({ body }, context) => set(context, setOf(body))),
@@ -93,7 +94,8 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     cancel: async ({ params }, context) => {
       const { outcome, alarm } = await context.caller.alarms.cancel(alarmNamed(params), seen(context))
-      return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
+      const { json, version } = alarmReply(alarm)
+      return { status: 200, json: `{"outcome":"${outcome}","alarm":${json}}`, version }
     },
 
     pause: action('pause'),
@@ -132,11 +134,7 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     preview: timed<Operations['preview']>(({ body }, { caller }) => {
       const { from, instants, ...when } = body
-      const start = from === undefined ? undefined : instantOf('from', from)
-      const preview = caller.alarms.preview(
-        requiredWhen(when),
-        withoutUndefined({ from: start, count: instants }),
-      )
+      const preview = caller.alarms.preview(requiredWhen(when), withoutUndefined({ from, count: instants }))
       return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
     }),
   } satisfies Partial<CallsOf<OperationName>>
@@ -167,12 +165,11 @@ function setJson(alarm: SetView): string {
   return withFields(wireJson(alarm), withoutUndefined({ deduped, unchanged }))
 }
 
-function alarmReply(alarm: AlarmView): Reply {
-  return ok(wireJson(alarm), versionOf(alarm))
-}
-
-function versionOf({ updatedAt }: AlarmView): string {
-  return updatedAt.toISOString()
+/** Its version is that of what was asked, which `If-Match` compares, and a digest, which changes also when it fires or fails. */
+function alarmReply(alarm: AlarmView): Reply & { readonly version: string } {
+  const json = wireJson(alarm)
+  const digest = createHash('sha256').update(json).digest('base64url').slice(0, 16)
+  return { status: 200, json, version: `${alarm.updatedAt.toISOString()}.${digest}` }
 }
 
 function origin({ caller, traceparent }: CallContext) {
@@ -181,12 +178,4 @@ function origin({ caller, traceparent }: CallContext) {
 
 function seen({ seen: updatedAt }: CallContext): SeenOptions {
   return withoutUndefined({ updatedAt })
-}
-
-function instantOf(field: string, text: unknown): Date {
-  if (typeof text === 'number')
-    throw new WakefulError('instant.bare_number', { value: String(text) }, { field })
-  const date = new Date(String(text))
-  if (/^\d{4}-/.test(String(text)) && Number.isFinite(date.getTime())) return date
-  throw new WakefulError('instant.malformed', { text: display(text) }, { field })
 }

@@ -15,7 +15,7 @@ export interface Reply {
   readonly json: string
   /** The media type, if it is not JSON. */
   readonly type?: string
-  /** The version of the alarm in it, for `ETag` and `If-Match`. */
+  /** The version of the alarm in it: its `ETag`. */
   readonly version?: string
   /** Instead of JSON: server-sent events, until either side ends them. */
   readonly stream?: ReadableStream<Uint8Array>
@@ -61,6 +61,6 @@ export function page(items: readonly string[], nextCursor: string | null): Reply
 }
 
 /** An answer of 200 with this JSON. */
-export function ok(json: string, version?: string): Reply {
-  return { status: 200, json, ...(version !== undefined && { version }) }
+export function ok(json: string): Reply {
+  return { status: 200, json }
 }

@@ -92,7 +92,7 @@ function headers({ ifMatch, idempotencyHeader }: Operation): Json[] {
     description,
   })
   const match =
-    'The `ETag` of the alarm you read. The edit is rejected (`conflict`) if the alarm has changed since.'
+    'The `ETag` or the `updated_at` of the alarm you read. The edit is rejected (`conflict`) if the alarm was edited since.'
   const idempotency = 'The same as `idempotency_key` in the body. If both are there, they must be equal.'
   return [
     ...(ifMatch === true ? [header('If-Match', match)] : []),

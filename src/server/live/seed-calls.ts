@@ -13,7 +13,7 @@ import { type HistoryStatus, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
 
 const LIST_MAX = 500
-const max = whole(1, LIST_MAX, '').optional()
+const max = whole(1, null, '').optional()
 const cursor = judged({}).optional()
 
 interface SeedCall {
@@ -37,7 +37,8 @@ function call<S extends z.ZodObject>(
 
 /** Seed 001's calls, with its arguments and shapes. An alarm in them looks as it does over REST. */
 export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
-  list: call(z.strictObject({ limit: max }), async ({ limit = LIST_MAX }, { alarms }) => {
+  list: call(z.strictObject({ limit: max }), async ({ limit: asked = LIST_MAX }, { alarms }) => {
+    const limit = Math.min(asked, LIST_MAX)
     const due = await pendingOf(alarms, { status: 'active', order: 'due' }, limit)
     // Paused alarms are pending too, but not in the order of due times: they come last.
     const paused = await pendingOf(alarms, { status: 'paused' }, limit - due.length)

@@ -68,7 +68,7 @@ const list = tool({
       next_cursor === null
         ? []
         : [`There are more: call list again with cursor ${JSON.stringify(next_cursor)}.`]
-    return { json: reply.json, text: [nowText(work.now(), 'UTC'), head, ...lines, ...more].join('\n') }
+    return { json: reply.json, text: [nowText(work.now(), work.zone), head, ...lines, ...more].join('\n') }
   },
 })
 

@@ -73,7 +73,7 @@ function toolsFor(
     ({ signal, traceparent = trace.traceparent }) => {
       const either = AbortSignal.any([signal, request.signal])
       const context = { caller, signal: either, ...(traceparent !== undefined && { traceparent }) }
-      return { calls: parts.calls, context, now: () => parts.clock.now() }
+      return { calls: parts.calls, context, now: () => parts.clock.now(), zone: ZONE }
     },
     { zone: ZONE, onError },
   )

@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/s
 import { errorText, WakefulError } from '../../error.ts'
 import { fromWire, isErrorCode } from '../../errors/index.ts'
 import { parseExact } from '../../json/index.ts'
+import { nowText } from './alarm-text.ts'
 import { exactText, refusalResult } from './tool.ts'
 import { namingZone, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 
@@ -34,7 +35,7 @@ export function remoteTools(remote: Remote): ToolBox {
       const meta = traceparent === undefined ? {} : { _meta: { traceparent } }
       try {
         const params = { name, arguments: zoned(name, args, remote.zone), ...meta }
-        return await send<CallToolResult>(remote, 'tools/call', params, signal)
+        return inZone(await send<CallToolResult>(remote, 'tools/call', params, signal), remote.zone)
       } catch (thrown) {
         if (thrown instanceof UnknownTool) return null
         // The error is this process's own, so its operator may see all of it.
@@ -51,6 +52,18 @@ const BY_THE_CLOCK = ['when', 'fire_at', 'cron_expr'] as const
 function zoned(name: string, args: unknown, zone: string): unknown {
   if (!TIMED.has(name) || typeof args !== 'object' || args === null || 'timezone' in args) return args
   return BY_THE_CLOCK.some((field) => field in args) ? { ...args, timezone: zone } : args
+}
+
+/** The current time in the text of a list, which the server writes in UTC. */
+const NOW = /^It is now \w+ (\d{4}-\d\d-\d\d) ([\d:]+) UTC\./
+
+function inZone(result: CallToolResult, zone: string): CallToolResult {
+  const [first, ...rest] = result.content
+  if (first?.type !== 'text' || result.isError === true) return result
+  const text = first.text.replace(NOW, (_, date: string, time: string) =>
+    nowText(Date.parse(`${date}T${time}Z`), zone),
+  )
+  return { ...result, content: [{ ...first, text }, ...rest] }
 }
 
 class UnknownTool extends Error {}

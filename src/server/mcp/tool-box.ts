@@ -91,6 +91,7 @@ export function localTools(
       calls,
       context: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
       now: () => clock.now(),
+      zone,
     }),
     { zone, onError },
   )

@@ -16,6 +16,8 @@ export interface ToolContext {
   readonly calls: CallsOf<ToolOperation>
   readonly context: CallContext
   readonly now: () => number
+  /** The zone of times that name none. */
+  readonly zone: string
 }
 
 /** What a tool answers: JSON as on the wire, and text for the agent. */
@@ -96,7 +98,7 @@ export async function idOf(
 export const SEEN = {
   updated_at: operations.get.answers[200].schema.shape.updated_at.optional().meta({
     description:
-      'The `updated_at` you read. The call is rejected (`conflict`) if the alarm has changed since.',
+      'The `updated_at` you read. The call is rejected (`conflict`) if the alarm was edited since.',
   }),
 }
 

@@ -32,8 +32,11 @@ export interface AppParts {
   readonly onAnswered: (answered: Answered, startedAt: number) => void
 }
 
-/** A version as responses write it, with or without its quotes. */
-const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
+/**
+ * A version as responses write it, with or without its quotes and its digest. Only the instant is compared: an edit is
+ * rejected if another edit came between, and not if the alarm fired meanwhile.
+ */
+const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)(?:\.[\w-]*)?"?$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 /** A proxy that buffers would hold back a stream. */
 const STREAM_HEADERS = {

@@ -60,7 +60,7 @@ export const setCases = casesOf('sets', {
       assert.equal((await harness.get(id)).alarm.payload, text)
     }
     const none = await harness.alarm({ delay: '1h' })
-    assert.equal((await harness.get(none)).alarm.payload, null)
+    assert.equal((await harness.get(none)).alarm.payload, '{}')
   },
 
   async 'passes the payload to a delivery and to the log byte for byte (verbatim)'(harness) {

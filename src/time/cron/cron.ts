@@ -60,6 +60,17 @@ export function parseCron(text: string): CronText {
 }
 
 /**
+ * Whether both day fields are set, so that a day matches either; null if not. Vixie cron requires both if one begins with
+ * `*`: there `0 9 *\/2 * 1` fires on Mondays with an odd date. The parser of Chronos, a predecessor, accepts either, and so
+ * does Wakeful.
+ */
+export function eitherDay(fields: string): { readonly differsFromVixie: boolean } | null {
+  const [day = '*', , weekday = '*'] = fields.split(' ').slice(-3)
+  if (/^[*?]$/.test(day) || /^[*?]$/.test(weekday) || weekday.startsWith('+')) return null
+  return { differsFromVixie: day.startsWith('*') || weekday.startsWith('*') }
+}
+
+/**
  * Compiles calendar fields in a zone. An hour field of `*` or `*\/n` makes an interval, which keeps its real spacing
  * through clock changes. All others are times on the wall clock, to which the policy applies.
  */

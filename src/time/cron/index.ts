@@ -1,1 +1,1 @@
-export { compileCron, parseCron } from './cron.ts'
+export { compileCron, eitherDay, parseCron } from './cron.ts'

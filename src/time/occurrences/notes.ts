@@ -34,11 +34,17 @@ export function occurrenceNotes(
   before: number,
 ): string[] {
   const { at, nominal } = occurrence
-  if (off === null || at === nominal) return [clockNote(rule, at, before) ?? '']
-  if (rule.exclude?.move === undefined) {
-    return [daysOffNote(rule, off, occurrence), clockNote(rule, at, before) ?? '']
-  }
-  return [movedNote(rule.exclude, off, localDay(rule.timezone, nominal)), movedGapNote(rule, occurrence)]
+  const clock = clockChangeNote(rule, occurrence, before)
+  if (off === null || at === nominal) return [clock]
+  if (rule.exclude?.move === undefined) return [daysOffNote(rule, off, occurrence), clock]
+  return [movedNote(rule.exclude, off, localDay(rule.timezone, nominal)), clock]
+}
+
+/** Describes what a clock change did to an occurrence, and what it skipped since `before`; empty if nothing. */
+export function clockChangeNote(rule: RecurringRule, occurrence: NextOccurrence, before: number): string {
+  const { at, nominal } = occurrence
+  const isMoved = at !== nominal && rule.exclude?.move !== undefined
+  return isMoved ? movedGapNote(rule, occurrence) : (clockNote(rule, at, before) ?? '')
 }
 
 /** The distinct reasons why the rule's instants in [from, to] are on days off, at most `most` of them. */

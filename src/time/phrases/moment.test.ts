@@ -27,6 +27,15 @@ it.each([
     expect(new Date(parseBound(text, context, side)).toISOString()).toBe(instant)
 })
 
-it.each(['florp', '2026-02-30', 'every monday', ''])('refuses %j, with forms that work', (text) => {
+it.each([
+  ['tomorow', /Did you mean 'tomorrow'\?/],
+  ['next fryday at 9am', /Did you mean 'friday'\?/],
+  ['2026-02-30', /There is no/],
+  ['2026-13-01', /There is no month 13/],
+] as const)('says of %j what is wrong, as for a time', (text, message) => {
+  expect(() => parseBound(text, context, 'start')).toThrow(message)
+})
+
+it.each(['florp', 'every monday', ''])('refuses %j, with forms that work', (text) => {
   expect(() => parseBound(text, context, 'start')).toThrow(/Write it like '2026-12-24'/)
 })

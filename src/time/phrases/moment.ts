@@ -43,8 +43,17 @@ export function parseBound(value: Moment, context: PhraseContext, side: 'start' 
   try {
     return parseTime(value, context).at
   } catch (cause) {
+    if (isHelpful(cause)) throw cause
     throw new WakefulError('phrase.bound', { text: quote(value) }, { cause })
   }
+}
+
+/** Whether an error says what is wrong with the text, and not only which forms there are: a day that does not exist, a misspelt word. */
+export function isHelpful(thrown: unknown): boolean {
+  if (!(thrown instanceof WakefulError)) return false
+  const { corrections } = thrown.params
+  if (thrown.reason === 'phrase.not_understood') return Array.isArray(corrections) && corrections.length > 0
+  return thrown.reason.startsWith('phrase.no_such_') || thrown.reason === 'phrase.ambiguous_hour'
 }
 
 /** Parses a text that names a day without a time of day. */

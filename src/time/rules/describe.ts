@@ -1,5 +1,5 @@
 import { describeExclusion } from '../calendars/index.ts'
-import { parseCron } from '../cron/index.ts'
+import { eitherDay, parseCron } from '../cron/index.ts'
 import { formatDuration } from '../durations/index.ts'
 import { describeRrule } from '../rrule/index.ts'
 import { joinWithAnd, MONTH_NAMES, WEEKDAY_NAMES, WEEKDAYS } from '../text/index.ts'
@@ -40,7 +40,9 @@ function daysOffWords(rule: RecurringRule): string {
 function calendarWords(rule: RecurringRule): string {
   if (rule.kind === 'rrule') return describeRrule(rule.rrule)
   if (rule.kind === 'every') return monthWords(rule as CalendarEvery)
-  return cronWords(parseCron(rule.cron).fields) ?? `at the times of cron '${rule.cron}'`
+  const { fields } = parseCron(rule.cron)
+  const either = eitherDay(fields) === null ? '' : ', on days that match either of its day fields'
+  return cronWords(fields) ?? `at the times of cron '${rule.cron}'${either}`
 }
 
 /** A step of months or years, with a note if shorter months lack the day. */

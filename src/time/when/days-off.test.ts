@@ -33,7 +33,7 @@ describe('a preview with days off', () => {
     ])
     const late = Date.parse('2026-12-24T23:30Z')
     expect(lines({ cron: '0 * * * *', exclude: 'us-holidays' }, 1, late)).toEqual([
-      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped; us-holidays has no dates after 2026-12-25',
+      '2026-12-26 us-holidays has no dates after 2026-12-25; 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped',
     ])
   })
 

@@ -35,6 +35,14 @@ describe('preview', () => {
     expect(preview(when, context).description).toBe(words)
   })
 
+  it('notes what a clock change does to the first instant once, and on the alarm too', () => {
+    const night = { ...context, now: Date.parse('2026-03-28T12:00:00Z') }
+    const gap = '02:30 does not exist that day in Europe/Rome, the clock goes forward: it fires at 03:30'
+    expect(resolveWhen({ cron: '30 2 * * *' }, night).notes).toEqual([`first on 2026-03-29: ${gap}`])
+    expect(resolveWhen({ cron: '30 3 * * *' }, night).notes).toEqual([])
+    expect(preview({ cron: '30 2 * * *' }, { ...night, count: 1 }).instants[0]!.note).toBe(gap)
+  })
+
   it('notes jitter, which is not in the instants, and a legacy zone name', () => {
     const { instants } = preview({ cron: '0 9 * * *', jitter: '10m' }, { ...context, count: 2 })
     expect(instants.map(({ note }) => note)).toEqual(['each wakes up to 10m later', undefined])
@@ -93,6 +101,59 @@ describe('preview', () => {
     expect(instants.map(({ note }) => note)).toEqual(notes)
   })
 
+  it('notes where a day field that begins with * is read unlike in Vixie cron', () => {
+    const days = (cron: string) =>
+      preview({ cron }, { ...context, from: '2026-04-01', count: 4 }).instants.map(({ local, note }) => [
+        local.slice(8, 10),
+        note,
+      ])
+    const note = expect.stringMatching(/either day field does; Vixie cron \(crontab\) requires both/)
+    // April 6 is a Monday.
+    expect(days('0 9 */2 * 1')).toEqual([
+      ['01', note],
+      ['03', undefined],
+      ['05', undefined],
+      ['06', undefined],
+    ])
+    expect(days('0 9 */2 * +1')).toEqual([
+      ['13', undefined],
+      ['27', undefined],
+      ['11', undefined],
+      ['25', undefined],
+    ])
+    expect(days('0 9 13 * 1')[0]).toEqual(['06', undefined])
+  })
+
+  it('reads everything as if it were `from`: relative phrases, and rules that are over now', () => {
+    const first = (when: When, from: Date | string) =>
+      preview(when, { ...context, from, count: 1 }).instants.map(({ instant }) => instant)
+    const from = new Date('2020-05-01T10:00:00Z')
+    expect(first('in 10 minutes', from)).toEqual(['2020-05-01T10:10:00.000Z'])
+    expect(first('tomorrow at 9am', '2020-05-01T10:00:00Z')).toEqual(['2020-05-02T07:00:00.000Z'])
+    expect(first({ cron: '0 9 * * *', end: '2021-01-01' }, from)).toEqual(['2020-05-02T07:00:00.000Z'])
+    expect(first({ cron: '0 12 * * *' }, from)).toEqual(['2020-05-01T10:00:00.000Z'])
+    expect(first({ cron: '0 9 * * *' }, 'next monday')).toEqual(['2026-03-30T07:00:00.000Z'])
+    expect(first({ cron: '0 9 * * *', end: '2027-01-01' }, '2028-01-01')).toEqual([])
+    expect(() => first({ cron: '0 9 * * *' }, 'whenever')).toThrow(expect.objectContaining({ field: 'from' }))
+  })
+
+  it('takes the rule of an alarm', () => {
+    for (const when of [
+      'tomorrow at 5pm',
+      { every: '7h' },
+      { every: '1 month', start: '2026-05-31T09:00' },
+      { cron: '0 9 * * *', jitter: '5m', misfire: 'all', count: 3 },
+      { rrule: 'FREQ=DAILY;BYHOUR=2', dst: { gap: 'skip' }, exclude: 'weekends' },
+    ] as When[]) {
+      const { rule } = resolveWhen(when, context)
+      const later = { ...context, now: context.now + 60_000 }
+      const instants = (what: Parameters<typeof preview>[0], at = context) =>
+        preview(what, at).instants.map(({ instant }) => instant)
+      expect(instants(rule, later)).toEqual(instants(when))
+      expect(preview(rule, later).rule).toEqual(rule)
+    }
+  })
+
   it('ends with the count, the end, or the only instant', () => {
     expect(preview({ every: '1h', count: 2 }, context).instants).toHaveLength(2)
     expect(preview({ every: '1h', end: '2026-03-27T12:35' }, context).instants).toHaveLength(2)
@@ -124,7 +185,11 @@ describe('description', () => {
     [{ cron: '0 0 1 * *' }, 'on day 1 of every month at 00:00, in Europe/Rome'],
     [{ cron: '@hourly' }, 'every hour at :00, in Europe/Rome'],
     [{ cron: '@yearly' }, 'every year on January 1 at 00:00, in Europe/Rome'],
-    [{ cron: '0 0 13 * 5' }, "at the times of cron '0 0 13 * 5', in Europe/Rome"],
+    [
+      { cron: '0 0 13 * 5' },
+      "at the times of cron '0 0 13 * 5', on days that match either of its day fields, in Europe/Rome",
+    ],
+    [{ cron: '0 9 */2 * +1' }, "at the times of cron '0 9 */2 * +1', in Europe/Rome"],
     [{ cron: '@every 90m' }, 'every 1h30m'],
     [{ every: '90m', count: 3 }, 'every 1h30m, 3 times'],
     [{ every: '90m', jitter: '5m' }, 'every 1h30m, each up to 5m later'],

@@ -1,16 +1,24 @@
-import { display, WakefulError } from '../../error.ts'
+import { display, inField, WakefulError } from '../../error.ts'
 import { daysOffOf, expiredCalendarNotes } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import {
   countBetween,
-  firstOccurrence,
   followingOccurrence,
   isOnDayOff,
   type NextOccurrence,
   occurrenceNotes,
 } from '../occurrences/index.ts'
-import { describe, describeJitter, type RecurringRule, type Rule, scheduleOf } from '../rules/index.ts'
-import { formatInstant, formatLocal } from '../zones/index.ts'
+import { parseBound } from '../phrases/index.ts'
+import {
+  describe,
+  describeJitter,
+  isRule,
+  type RecurringRule,
+  type Rule,
+  scheduleOf,
+} from '../rules/index.ts'
+import { assertTimezone, formatInstant, formatLocal, type Moment } from '../zones/index.ts'
+import { resolveRule } from './recurring.ts'
 import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
 
 /** One instant of a preview, in UTC and in the rule's zone. */
@@ -28,8 +36,8 @@ export interface Preview {
   instants: PreviewedInstant[]
 }
 
-/** What a preview is computed against: from which instant on, and how many instants. */
-export type PreviewContext = WhenContext & { from?: number; count?: number }
+/** What a preview is computed against: from which instant on, as if it were that time, and how many instants. */
+export type PreviewContext = WhenContext & { from?: Moment | number; count?: number }
 
 const COUNT_DEFAULT = 5
 const COUNT_MAX = 1000
@@ -40,19 +48,29 @@ const WORK_PER_INSTANT = 250
 const PERIODS_COMPARED = 11
 const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 
-/** Previews a when: its zone, its rule in words, and its next instants, by default from the first one. */
-export function preview(when: When, context: PreviewContext): Preview {
+/** Previews a when, or the rule of an alarm: its zone, its rule in words, and its next instants, by default from the first one. */
+export function preview(when: When | Rule, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
     const params = { min: 1, max: COUNT_MAX, value: display(count) }
     throw new WakefulError('field.not_whole_number', params, { field: 'count' })
   }
-  const resolved = resolveWhen(when, context)
-  const { rule, notes, first } = resolved
-  const { from = first } = context
-  const once = first < from ? [] : [{ at: first, notes: [] }]
-  const instants: PreviewItem[] = rule.kind === 'once' ? once : previewRule(resolved, rule, count, context)
-  instants[0]?.notes.unshift(...notes)
+  const from = fromOf(when, context)
+  const resolved = resolveFrom(when, context, from)
+  const { rule, notes } = resolved
+  const isOver = from !== undefined && resolved.first < from
+  const recurring = () =>
+    previewRule(resolved, rule as RecurringRule, count, { ...context, now: from ?? context.now })
+  const instants: PreviewItem[] = isOver
+    ? []
+    : rule.kind === 'once'
+      ? [{ at: resolved.first, notes: [] }]
+      : recurring()
+  const first = instants[0]
+  // What a clock change does to the first instant is one of its own notes already.
+  first?.notes.unshift(
+    ...notes.filter((note) => !first.notes.some((own) => own !== '' && note.endsWith(own))),
+  )
   return {
     timezone: rule.timezone,
     rule,
@@ -69,6 +87,27 @@ export function shortestPeriod(resolved: Resolved, context: WhenContext): number
   return Math.min(...items.slice(1).map(({ at }, i) => at - items[i]!.at))
 }
 
+/** The instant to preview from, read in the zone of the time. */
+function fromOf(when: When | Rule, { from, ...context }: PreviewContext): number | undefined {
+  if (from === undefined || typeof from === 'number') return from
+  const own = typeof when === 'object' && 'timezone' in when ? when.timezone : undefined
+  const timezone = assertTimezone(own ?? context.timezone)
+  return inField('from', () => parseBound(from, { ...context, timezone }, 'start'))
+}
+
+/** Resolves a when as if it were `from` now: "in 10 minutes" is then, and a rule that is over today may not have been. */
+function resolveFrom(when: When | Rule, context: WhenContext, from: number | undefined): Resolved {
+  const resolve = (at: WhenContext) => (isRule(when) ? resolveRule(when, at) : resolveWhen(when, at))
+  if (from === undefined) return resolve(context)
+  try {
+    return resolve({ ...context, now: from, after: from - 1 })
+  } catch (thrown) {
+    // A rule that will be over by then is no mistake: it has no instants from there on.
+    if (from > context.now) return resolve(context)
+    throw thrown
+  }
+}
+
 interface PreviewItem {
   at: number
   notes: string[]
@@ -78,20 +117,19 @@ function previewRule(
   resolved: Resolved,
   rule: RecurringRule,
   count: number,
-  { from, calendars, now }: PreviewContext,
+  { calendars, now }: WhenContext,
 ): PreviewItem[] {
   const { exclude } = rule
   const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
   const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
-  // Occurrences are counted from the first, so a preview that starts elsewhere cannot find the last.
-  const isBeyondCount = from === undefined ? countCheck(rule, first) : () => false
+  const isBeyondCount = countCheck(rule, first)
   const items: PreviewItem[] = []
   // The notes of the first are already on it.
   const expired = new Set(resolved.notes)
   const work = measureSearchWork()
   const workMax = WORK_MAX + count * WORK_PER_INSTANT
-  let occurrence = from === undefined ? first : firstOccurrence(rule, off, from - 1)
-  for (let before = from ?? now; occurrence !== null && items.length < count; ) {
+  let occurrence: NextOccurrence | null = first
+  for (let before = now; occurrence !== null && items.length < count; ) {
     const { at } = occurrence
     const skipped = exclude?.move === undefined && isOnDayOff(rule, off, at)
     if (work() > workMax || (skipped && scheduleOf(rule).next(at) !== null)) {

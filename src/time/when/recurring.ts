@@ -1,9 +1,10 @@
 import { assertMembers, inField, WakefulError } from '../../error.ts'
-import { type DaysOff, expiredCalendarNotes, resolveExclude } from '../calendars/index.ts'
+import { type DaysOff, daysOffOf, expiredCalendarNotes, resolveExclude } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
-import { parseCron } from '../cron/index.ts'
+import { eitherDay, parseCron } from '../cron/index.ts'
 import { assertDurationText, DAY_MS, durationOf, formatDuration, parseStep } from '../durations/index.ts'
 import {
+  clockChangeNote,
   countBetween,
   firstOccurrence,
   isOnDayOff,
@@ -18,10 +19,11 @@ import {
   JITTER_MS_MAX,
   type Misfire,
   type RecurringRule,
+  type Rule,
   scheduleOf,
 } from '../rules/index.ts'
 import { assertWhole, quote } from '../text/index.ts'
-import { DST_DEFAULT, type DstPolicy, localDay } from '../zones/index.ts'
+import { DST_DEFAULT, type DstPolicy, formatDay, localDay } from '../zones/index.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 
 /** What happens to missed instants, as input. */
@@ -32,6 +34,9 @@ export type DstInput = Partial<DstPolicy>
 
 const ALL_MAX_DEFAULT = 1000
 const ALL_WITHIN_MS_DEFAULT = DAY_MS
+
+const EITHER_DAY =
+  'a day matches if either day field does; Vixie cron (crontab) requires both, because one begins with *. Put + in front of the weekday to require both'
 
 /** How many instants are compared with the jitter, and the search work for rare rules. */
 const SPACING_TICKS_MAX = 100
@@ -52,7 +57,7 @@ export function resolveRecurring(
   kind: RecurringRule['kind'],
   context: WhenContext,
 ): Resolved {
-  const { now } = context
+  const { now, after = now } = context
   const timezone = zoneOf(object, kind, context.timezone)
   const bounds = readBounds(object, { now, timezone, phrases: context.phrases })
   const { start } = bounds
@@ -77,8 +82,8 @@ export function resolveRecurring(
   }
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
-  const first = firstOccurrence(rule, off, now)
-  if (first === null) throw neverFiresError(rule, now)
+  const first = firstOccurrence(rule, off, after)
+  if (first === null) throw neverFiresError(rule, after)
   const isOff =
     exclude?.move === undefined
       ? onDaysOffOnly(rule, off, first)
@@ -86,11 +91,26 @@ export function resolveRecurring(
   if (exclude !== undefined && isOff) {
     throw new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) }, { field: 'exclude' })
   }
-  const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
+  const isLate = start !== undefined && start < now && context.after === undefined
+  const notes = isLate ? ['the start is in the past: it goes on from now'] : []
+  if (rule.kind === 'cron' && eitherDay(parseCron(rule.cron).fields)?.differsFromVixie === true)
+    notes.push(EITHER_DAY)
+  const clockNote = clockChangeNote(rule, first, now)
+  if (clockNote !== '') notes.push(`first on ${formatDay(localDay(timezone, first.at))}: ${clockNote}`)
   if (exclude !== undefined) {
     notes.push(...expiredCalendarNotes(exclude, context.calendars, timezone, first.at))
   }
   return { rule, first: first.at, nominal: first.nominal, notes }
+}
+
+/** The first occurrence of a rule that is resolved already, such as that of an alarm. */
+export function resolveRule(rule: Rule, context: WhenContext): Resolved {
+  if (rule.kind === 'once') return { rule, first: rule.at, nominal: rule.at, notes: [] }
+  const { now, after = now, calendars } = context
+  const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
+  const first = firstOccurrence(rule, off, after)
+  if (first === null) throw neverFiresError(rule, after)
+  return { rule, first: first.at, nominal: first.nominal, notes: [] }
 }
 
 /** Refuses a jitter longer than the time between two instants, which could then fire in the wrong order. */

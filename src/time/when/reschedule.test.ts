@@ -61,12 +61,25 @@ describe('a reschedule', () => {
     expect(notes).toEqual([])
   })
 
+  it.each<When>(['friday at 10am', { delay: '1h' }, new Date(NOW + 1), { at: '2027-01-01T09:00' }])(
+    'does not make a recurring alarm fire once: %j',
+    (when) => {
+      for (const recurring of [{ cron: '0 9 * * 1-5' }, { every: '1h' }, 'every weekday at 9am'])
+        expect(() => again(recurring, when)).toThrow(
+          expect.objectContaining({
+            code: 'invalid_request',
+            message: expect.stringMatching(/recurs \(.*To move one occurrence, skip it.*cancel/),
+          }),
+        )
+      expect(again({ delay: '2h' }, when).rule.kind).toBe('once')
+    },
+  )
+
+  it('makes a recurring alarm of one that fires once', () => {
+    expect(again({ delay: '1h' }, 'every day at 9am').rule.kind).toBe('cron')
+  })
+
   it('keeps only misfire for a when that fires once', () => {
-    expect(again(old, { delay: '1h' }).rule).toEqual({
-      kind: 'once',
-      at: NOW + 3_600_000,
-      timezone: 'Europe/Rome',
-    })
     const { rule, notes } = again({ delay: '1h', misfire: 'skip' }, { delay: '2h' })
     expect(rule).toMatchObject({ at: NOW + 7_200_000, misfire: 'skip' })
     expect(notes).toEqual(['still if missed: it does not fire'])

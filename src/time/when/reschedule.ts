@@ -1,7 +1,14 @@
 import { WakefulError } from '../../error.ts'
 import { describeExclusion, toExcludeInput } from '../calendars/index.ts'
 import { formatDuration, KINDS } from '../durations/index.ts'
-import { describeDst, describeJitter, describeMisfire, intervalOf, type Rule } from '../rules/index.ts'
+import {
+  describeDst,
+  describeJitter,
+  describeMisfire,
+  describeTimes,
+  intervalOf,
+  type Rule,
+} from '../rules/index.ts'
 import { textOf } from './recurring.ts'
 import {
   isWhenObject,
@@ -18,7 +25,8 @@ const KEPT = ['exclude', 'misfire', 'jitter', 'dst'] as const
 type KeptOptions = Pick<WhenObject, (typeof KEPT)[number]>
 
 /**
- * Resolves the when of a reschedule. It replaces the whole rule, including start, end and count; only `exclude`, `misfire`,
+ * Resolves the when of a reschedule. One instant for a recurring alarm is refused: people who write "friday at 10am" mean the
+ * next occurrence more often than the end of the recurrence, and lose it silently. Anything else replaces the whole rule, including start, end and count; only `exclude`, `misfire`,
  * `jitter` and `dst` stay if it does not set them. A when with options alone changes only those. `ticksGone` is how many
  * occurrences of the old rule's count are used up.
  */
@@ -28,6 +36,8 @@ export function resolveReschedule(old: Rule, when: When, context: WhenContext, t
     if (Object.keys(options).length > 0) return resolveOptionsOnly(old, options, context, ticksGone)
   }
   const fresh = resolveWhen(when, context)
+  if (fresh.rule.kind === 'once' && old.kind !== 'once')
+    throw new WakefulError('reschedule.ends_recurrence', { rule: describeTimes(old) })
   const kept = keptOptions(old, when, fresh.rule)
   if (Object.keys(kept).length === 0) return fresh
   const resolved = resolveKept({ ...(isWhenObject(when) ? when : { at: when }), ...kept }, context)

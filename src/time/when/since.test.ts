@@ -30,6 +30,8 @@ it.each([
   [{ delay: '2h' }, /in the future/],
   ['every day at 9am', /^`since` 'every day at 9am' recurs.*2h/],
   [{ cron: '@daily' }, /recurs/],
+  ['tomorow at 9am', /^`since`: 'tomorow at 9am' is not a time.*Did you mean 'tomorrow'\?/],
+  ['february 30', /^`since`: There is no February 30/],
   ['florp', /^`since` 'florp' is not a time\. Use .*seconds since 1970.*2h/],
   ['-2h', /^`since` '-2h' is not a time/],
   ['1794830400000', /looks like milliseconds/],

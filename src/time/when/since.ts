@@ -1,5 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import { isDuration, parseDuration } from '../durations/index.ts'
+import { isHelpful } from '../phrases/index.ts'
 import { quote } from '../text/index.ts'
 import { formatInstant, INSTANT_MIN } from '../zones/index.ts'
 import { isWhenObject, resolveWhen, type When, type WhenContext } from './when.ts'
@@ -36,7 +37,7 @@ function resolvePast(since: When, text: string | null, context: WhenContext, fie
     return resolveWhen(since, context)
   } catch (thrown) {
     if (!(thrown instanceof WakefulError)) throw thrown
-    if (text === null || DATE.test(text)) throw thrown.with({ field })
+    if (text === null || DATE.test(text) || isHelpful(thrown)) throw thrown.with({ field })
     throw new WakefulError(
       'since.malformed',
       { text: quote(text) },

@@ -194,7 +194,7 @@ describe('refusals', () => {
       /is before `start`/,
     ],
     [{ cron: '* * * * *', end: '2026-01-01T00:00' }, 'invalid_rule', /between `start` and `end`/],
-    [{ every: '1h', end: '2026-05-32' }, 'invalid_time', /start or end/],
+    [{ every: '1h', end: '2026-05-32' }, 'invalid_time', /no May 32 in 2026/],
     [{ every: '1h', count: 0 }, 'invalid_rule', /count/],
     [{ every: '1h', count: 1.5 }, 'invalid_rule', /count/],
     [{ every: '1h', misfire: 'x' }, 'invalid_request', /must be 'once'/],

@@ -71,6 +71,8 @@ export interface WhenContext {
   calendars?: CalendarLookup
   /** How phrases are read where they leave the time of day open. */
   phrases?: PhraseSettings | undefined
+  /** The first instant of a recurring rule is after this; the present by default. */
+  after?: number
   /** Where intervals without a start are counted from; the present by default. */
   anchor?: number
 }

@@ -78,6 +78,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     expect(tools).toHaveLength(11)
     expect(JSON.stringify(tools)).toMatch(/is read in Asia\/Tokyo.*Default: Asia\/Tokyo\./)
     expect((await agent.tool('preview', { when: 'tomorrow at 9am' })).text).toMatch(/09:00 Asia\/Tokyo/)
+    expect((await agent.tool('list')).text).toMatch(/^It is now .* Asia\/Tokyo\.\n/)
     const elsewhere = { when: 'tomorrow at 9am', timezone: 'Europe/Rome' }
     expect((await agent.tool('preview', elsewhere)).text).toMatch(/09:00 Europe\/Rome/)
     const set = await agent.tool('set', { delay: '1h', key: 'k' })

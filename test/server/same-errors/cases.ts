@@ -242,7 +242,7 @@ export const CASES: readonly Case[] = [
   list({ order: 'oldest' }, 'field.not_one_of', 'order'),
   list({ order: 'due', status: 'paused' }, 'list.order_without_instant', 'order'),
   list({ limit: 0 }, 'field.not_whole_number', 'limit'),
-  list({ limit: 501 }, 'field.not_whole_number', 'limit'),
+  list({ limit: 1.5 }, 'field.not_whole_number', 'limit'),
   list({ limit: 'many' }, 'field.not_whole_number', 'limit'),
   list({ label: LONG }, 'field.too_long', 'label'),
   list({ subject: NUL }, 'field.nul_character', 'subject'),
