@@ -18,6 +18,7 @@ import {
   namedBy,
   ofItem,
   pause,
+  recurs,
   replace,
   report,
   resume,
@@ -26,13 +27,13 @@ import {
   type Serial,
   type Snapshot,
   skipNext,
+  snooze,
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { inField, WakefulError } from '../error.ts'
+import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
-  parseInstant,
   type Resolved,
   resolveReschedule,
   resolveWhen,
@@ -47,6 +48,7 @@ import type {
   Alarms,
   EditFields,
   EventView,
+  MoveOptions,
   OwnEventInput,
   ResolvedRule,
   SeenOptions,
@@ -59,10 +61,11 @@ import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
-import { notFound, ScopedReads } from './reads.ts'
-import type { DefaultTarget, Inbox } from './resources.ts'
+import { notFound, ScopedReads, seenAt } from './reads.ts'
+import type { Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
+const MOVE = { ...SEEN, timezone: true } as const
 const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
 const ITEM_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
@@ -102,18 +105,6 @@ export class ScopedAlarms
     return new OwnInbox(this.library, this.scope, this)
   }
 
-  get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope)
-  }
-
-  get tenantDefaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
-  }
-
-  async hasDefaultTarget(): Promise<boolean> {
-    return (await this.library.defaultTargets.find(this.scope)) !== null
-  }
-
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
     const [answer] = await this.#storeItems([{ when, ...rest }], tx)
@@ -132,12 +123,8 @@ export class ScopedAlarms
     return answers.map((answer) => this.#setViewOf(answer))
   }
 
-  reschedule(
-    alarm: AlarmRef,
-    when: When,
-    options: SeenOptions & { timezone?: string } = {},
-  ): Promise<AlarmView> {
-    const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
+  reschedule(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
+    const { timezone, ...seen } = checked<MoveOptions>('reschedule', options, MOVE)
     return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
       this.#reschedule(snapshot, when, timezone, {}, context),
     )
@@ -193,6 +180,23 @@ export class ScopedAlarms
   readonly skipNext = this.#action('skipNext', skipNext)
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
+
+  /** A one-shot alarm is set again for that instant, also if it has fired; of a recurring one, one occurrence moves. */
+  snooze(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
+    const { timezone, ...seen } = checked<MoveOptions>('snooze', options, MOVE)
+    return this.#edit('snooze', alarm, seen, (snapshot, context) => {
+      const whenContext = this.#whenContext(context, timezone ?? snapshot.alarm.rule.timezone)
+      const resolved = resolveWhen(when, whenContext)
+      if (resolved.rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
+      this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
+      if (recurs(snapshot.alarm)) return snooze(snapshot, resolved.first, context)
+      const ended = snapshot.outcome?.status ?? null
+      if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
+      const { rule, first, notes } = resolved
+      const event = ended === null ? 'reschedule' : 'set_again'
+      return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
+    })
+  }
 
   complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
     return this.#report('complete', alarm, ['result', result], options)
@@ -286,9 +290,8 @@ export class ScopedAlarms
     fields: Partial<Alarm>,
     context: Context,
   ): Change {
-    const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
-    const whenContext = { now: context.now, timezone, calendars, phrases: this.library.phrases }
+    const whenContext = this.#whenContext(context, zone ?? snapshot.alarm.rule.timezone)
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
@@ -296,6 +299,10 @@ export class ScopedAlarms
     const { rule, first, nominal, notes } = resolved
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
+  }
+
+  #whenContext({ now }: Context, timezone: string): WhenContext {
+    return { now, timezone, calendars: this.calendars.lookup, phrases: this.library.phrases }
   }
 
   #action(call: string, decide: Decision) {
@@ -388,9 +395,4 @@ export class ScopedAlarms
 
 function resolvedRule(resolved: Resolved, context: WhenContext): ResolvedRule {
   return { firstAt: resolved.first, shortestMs: shortestPeriod(resolved, context) }
-}
-
-/** The version that the caller read, as an instant. */
-function seenAt({ updatedAt }: SeenOptions): number | undefined {
-  return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
 }

@@ -18,11 +18,11 @@ import {
   wireJson,
   withoutUndefined,
 } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { inField, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { HISTORY_STATES } from '../seeds/index.ts'
 import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
-import { parse, preview, resolveSince, type When } from '../time/index.ts'
+import { parse, parseInstant, preview, resolveSince, type When } from '../time/index.ts'
 import type {
   AlarmRef,
   EventsOptions,
@@ -32,11 +32,13 @@ import type {
   HistoryPageOptions,
   ListOptions,
   ListPage,
+  SeenOptions,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
 import { eventData, eventView } from './events.ts'
+import type { DefaultTarget } from './resources.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -88,6 +90,18 @@ export class ScopedReads {
   /** Refuses what cannot be the name of anything. */
   protected name(field: string, value: unknown): string {
     return assertName(field, value, this.library.limits.nameBytesMax)
+  }
+
+  get defaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   get webhooks(): Webhooks {
@@ -304,4 +318,9 @@ export function notFound(alarm: AlarmRef): WakefulError {
   const quoted = (name: string) => JSON.stringify(name.slice(0, 100))
   const name = typeof alarm === 'string' ? quoted(alarm) : `with the key ${quoted(alarm.key)}`
   return new WakefulError('alarm.not_found', { name })
+}
+
+/** The version that the caller read, as an instant. */
+export function seenAt({ updatedAt }: SeenOptions): number | undefined {
+  return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
 }
