@@ -1,5 +1,7 @@
 /** The library's interface over the network, for Node and browsers. It needs only `fetch`. */
 
+import '../errors/node-version.ts'
+
 export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
 export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'

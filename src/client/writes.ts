@@ -38,6 +38,7 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
 
   const setView = (wire: AlarmWire, existed: boolean): SetView => {
     if (wire.deduped === true) return { ...view(wire), deduped: true }
+    if (wire.unchanged === true) return { ...view(wire), unchanged: true }
     return existed ? { ...view(wire), replaced: true } : view(wire)
   }
 

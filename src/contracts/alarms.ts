@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DEFAULT_LIMITS } from '../alarm/index.ts'
+import { LIST_STATUSES } from '../seeds/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody, snoozeBody } from './alarm-body.ts'
-import { alarmWire, filterShape, pageAnswer, setWire, status } from './alarm-wire.ts'
+import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
 import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
@@ -11,7 +12,7 @@ const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
 const filters = {
-  status: choice([...status.options, 'pending'], '`pending`: active or paused.').optional(),
+  status: choice(LIST_STATUSES, '`pending` and `Scheduled`: active or paused. `Reached`: fired.').optional(),
   ...filterShape,
   target: text('The exact target: a URL or the name of a handler.', 4_096).optional(),
   q: text('Words to search for in label, message, key and subject.').optional(),
@@ -43,7 +44,7 @@ const reportCall = <S extends z.ZodRawShape>(summary: string, result: S) =>
     params: id,
     body: z.strictObject({
       ...result,
-      occurrence_id: text('The occurrence. Default: the newest open one.').optional(),
+      occurrence_id: text('The occurrence. Default: the oldest that awaits its report.').optional(),
     }),
     bodyOptional: true,
     answers: oneAlarm,
@@ -60,12 +61,12 @@ export const alarmOperations = operationsOf('alarms', {
     rights: 'write',
     summary: 'Set an alarm',
     description:
-      'Responds when the alarm is on disk. A known `idempotency_key` returns the first alarm with `deduped: true` (200). A known `key` replaces that alarm (200).',
+      'Responds when the alarm is on disk. A known `idempotency_key` returns the first alarm with `deduped: true` (200). A known `key` changes that alarm (200), or changes nothing if it is defined so already: then the answer has `unchanged: true`.',
     body: setBody,
     idempotencyHeader: true,
     answers: {
       201: { description: 'The alarm is set.', schema: setWire },
-      200: { description: 'The alarm existed: unchanged, or replaced.', schema: setWire },
+      200: { description: 'The alarm existed: unchanged, or changed.', schema: setWire },
     },
     refusals: SET_REFUSALS,
   },
@@ -81,15 +82,15 @@ export const alarmOperations = operationsOf('alarms', {
   },
   setByKey: {
     rights: 'write',
-    summary: 'Set the alarm with this key, or replace it',
+    summary: 'Set the alarm with this key, or change it',
     description:
-      'A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
+      'If the alarm is defined so already, nothing changes, and the answer has `unchanged: true`. Otherwise what was due of a recurring alarm is settled by its misfire policy first. A paused alarm stays paused without `paused: false`. A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
     params: z.object({ key: name('The key.') }),
     body: setByKeyBody,
     idempotencyHeader: true,
     answers: {
       201: { description: 'The alarm is new.', schema: setWire },
-      200: { description: 'The alarm existed and is replaced: active, without failures.', schema: setWire },
+      200: { description: 'The alarm existed: unchanged, or changed and without failures.', schema: setWire },
     },
     refusals: SET_REFUSALS,
   },

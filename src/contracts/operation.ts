@@ -48,6 +48,8 @@ export interface Operation {
    * items, each of which has its own. Other calls ignore it.
    */
   readonly idempotencyHeader?: boolean
+  /** The names in the query that may be repeated. */
+  readonly repeatable?: readonly string[]
   /** Whether a one-time ticket in the query may replace the key, and `Last-Event-ID` the cursor. */
   readonly acceptsTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>

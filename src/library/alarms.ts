@@ -31,7 +31,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
   type Resolved,
@@ -40,16 +40,13 @@ import {
   shortestPeriod,
   type When,
   type WhenContext,
-  Yielder,
 } from '../time/index.ts'
 import type {
   Admit,
   AlarmRef,
   Alarms,
   EditFields,
-  EventView,
   MoveOptions,
-  OwnEventInput,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -57,9 +54,10 @@ import type {
   SetView,
   TxOptions,
 } from './api.ts'
+import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
-import { eventView, userEvent } from './events.ts'
+import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads, seenAt } from './reads.ts'
 import type { Inbox } from './resources.ts'
@@ -67,17 +65,23 @@ import type { Inbox } from './resources.ts'
 const SEEN = { updatedAt: true } as const
 const MOVE = { ...SEEN, timezone: true } as const
 const TX = { tx: true } as const
-const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
-const ITEM_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, paused: true, ...TX } as const
+const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const ITEM_FIELDS = { ...EDIT_FIELDS, paused: true } as const
 const OCCURRENCE = { occurrenceId: true } as const
 const SET_ATTEMPTS_MAX = 3
 /** Bulk edits are done in chunks, so that other calls get the write lock in between. */
 const BULK_CHUNK = 500
-/** How many items of a batch are resolved before other work gets a turn. */
-const RESOLVED_PER_TURN = 20
 
 type Decision = (snapshot: Snapshot, context: Context) => Change
 type Decided<A> = ReturnType<Decide<A>>
+
+interface StoreOptions extends TxOptions {
+  /** The name of the `apply` that declares the alarms. */
+  readonly declaredBy?: string | null
+  /** Adds an item's index to its errors. */
+  readonly withIndex?: <T>(at: number, work: () => T) => T
+}
 
 interface EditOptions extends TxOptions {
   /** The version that the caller has seen. */
@@ -92,7 +96,7 @@ interface CancelOptions extends EditOptions {
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms
   extends ScopedReads
-  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+  implements Omit<Alarms, 'append' | 'cancelMany' | 'pauseMany' | 'resumeMany'>
 {
   readonly #admit: Admit | undefined
 
@@ -107,20 +111,30 @@ export class ScopedAlarms
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const [answer] = await this.#storeItems([{ when, ...rest }], tx)
+    const [answer] = await this.#storeItems([{ when, ...rest }], { tx })
     return this.#setViewOf(answer!)
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
-    const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
-    if (items.length > batchMax)
-      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax }, { field: 'items' })
+    assertBatch(items, this.library.limits)
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
       ofItem(at, () => checked<SetManyItem>('setMany', item, ITEM_FIELDS))
-    const answers = await this.#storeItems(items, tx, ofItem)
+    const answers = await this.#storeItems(items, { tx, withIndex: ofItem })
     return answers.map((answer) => this.#setViewOf(answer))
+  }
+
+  apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
+    return applyList(items, options, {
+      limits: this.library.limits,
+      store: async (declared, declaredBy) => {
+        const results = await this.#storeItems(declared, { declaredBy, withIndex: ofItem })
+        for (const result of results) this.#setViewOf(result)
+        return results
+      },
+      cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel }),
+    })
   }
 
   reschedule(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
@@ -131,7 +145,7 @@ export class ScopedAlarms
   }
 
   edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
-    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
+    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
@@ -185,7 +199,7 @@ export class ScopedAlarms
   snooze(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
     const { timezone, ...seen } = checked<MoveOptions>('snooze', options, MOVE)
     return this.#edit('snooze', alarm, seen, (snapshot, context) => {
-      const whenContext = this.#whenContext(context, timezone ?? snapshot.alarm.rule.timezone)
+      const whenContext = this.#zoned(snapshot, timezone, context)
       const resolved = resolveWhen(when, whenContext)
       if (resolved.rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
@@ -206,18 +220,10 @@ export class ScopedAlarms
     return this.#report('fail', alarm, ['reason', reason], options)
   }
 
-  async append(event: OwnEventInput): Promise<EventView> {
-    const { store, logNotifier, limits } = this.library
-    const appended = await store.append(this.scope, userEvent(event, this.library.context(), limits))
-    logNotifier.notify(this.scope)
-    return eventView(appended)
-  }
-
   /** Resolves items and writes them. Tries again if a calendar is not known here yet, or was edited in between. */
   async #storeItems(
     withoutDefaults: readonly SetManyItem[],
-    tx: unknown,
-    withIndex = <T>(_at: number, work: () => T) => work(),
+    { tx, declaredBy = null, withIndex = (_at, work) => work() }: StoreOptions,
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
@@ -226,10 +232,10 @@ export class ScopedAlarms
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, context, rules))
+          withIndex(at, () => this.#request(item, declaredBy, context, rules))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
-        const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
+        const requests = mayPause ? await inTurns(items, read, this.library.clock) : items.map(read)
         this.#admit?.(rules, context.now)
         const answers = await store
           .set(requests, context, tx)
@@ -252,25 +258,17 @@ export class ScopedAlarms
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
-  async #requestsInTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const yielder = new Yielder(this.library.clock, RESOLVED_PER_TURN)
-    const requests: SetRequest[] = []
-    for (const [at, item] of items.entries()) {
-      if (at > 0) await yielder.afterItem()
-      requests.push(read(item, at))
-    }
-    return requests
-  }
-
   /** Builds an alarm, and adds its rule to those that must be admitted. */
   #request(
-    { when, timezone, ...options }: SetManyItem,
+    { when, timezone, paused, ...options }: SetManyItem,
+    declaredBy: string | null,
     { now, newId }: Context,
     rules: ResolvedRule[],
   ): SetRequest {
+    if (paused !== undefined && paused !== false)
+      throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
     const calendars = this.calendars.lookup
-    const zone = timezone === undefined ? this.library.timezone : timezone
-    const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
+    const whenContext = this.whenContext(timezone, now)
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
     const chosen = { createdVia: this.library.createdVia, ...options }
@@ -279,7 +277,8 @@ export class ScopedAlarms
       newId,
       calendars,
     })
-    return { alarm, timer: firstTimer(alarm, resolved) }
+    const timer = firstTimer(alarm, resolved)
+    return { alarm: declaredBy === null ? alarm : { ...alarm, declaredBy }, timer, resumes: paused === false }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
@@ -291,7 +290,7 @@ export class ScopedAlarms
     context: Context,
   ): Change {
     const calendars = this.calendars.lookup
-    const whenContext = this.#whenContext(context, zone ?? snapshot.alarm.rule.timezone)
+    const whenContext = this.#zoned(snapshot, zone, context)
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
@@ -301,8 +300,9 @@ export class ScopedAlarms
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 
-  #whenContext({ now }: Context, timezone: string): WhenContext {
-    return { now, timezone, calendars: this.calendars.lookup, phrases: this.library.phrases }
+  /** A time is read in the zone of the alarm, unless the caller names another. */
+  #zoned({ alarm }: Snapshot, timezone: string | undefined, { now }: Context): WhenContext {
+    return this.whenContext(timezone === undefined ? alarm.rule.timezone : timezone, now)
   }
 
   #action(call: string, decide: Decision) {
@@ -377,6 +377,7 @@ export class ScopedAlarms
   #setViewOf({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
+    if (outcome === 'unchanged') return { ...view, unchanged: true }
     // A new alarm has no event in the log yet, so readers are not notified.
     if (outcome === 'created') this.#hint(snapshot)
     else this.#notifyChange(snapshot)

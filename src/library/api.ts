@@ -1,18 +1,22 @@
 import type {
+  AlarmEventType,
   AlarmView,
   CancelOutcome,
   FieldFilters,
   Limits,
   Scope,
+  Serial,
   SetOptions,
-  Status,
   Story,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
-import type { HistoryStatus } from '../seeds/index.ts'
-import type { Documents, LogEvent, Stats } from '../stores/index.ts'
+import type { WakefulError } from '../error.ts'
+import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
+import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
+import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
 import type { Calendars, DefaultTarget, Inbox } from './resources.ts'
 
@@ -23,6 +27,8 @@ export type AlarmRef = string | { readonly key: string }
 export interface SetCallOptions extends SetOptions {
   /** The time zone of plain language and rules. */
   readonly timezone?: string
+  /** Ends the pause of the alarm that has this key; otherwise it stays paused. */
+  readonly paused?: false
   /** Your open transaction (a `node:sqlite` handle). The call becomes part of it, and is rolled back with it. */
   readonly tx?: unknown
 }
@@ -32,8 +38,15 @@ export interface TxOptions {
   readonly tx?: unknown
 }
 
-/** The result of a set: `deduped` if its idempotency key was known (nothing changed), `replaced` if its key was. */
-export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+/**
+ * The result of a set: `deduped` if its idempotency key was known (nothing changed), and if its key was, `replaced`, or
+ * `unchanged` if the alarm is defined so already (nothing changed).
+ */
+export type SetView = AlarmView & {
+  readonly deduped?: true
+  readonly replaced?: true
+  readonly unchanged?: true
+}
 
 /** What an edit can change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
@@ -42,18 +55,12 @@ export interface EditFields extends SetOptions {
   readonly timezone?: string
 }
 
-/** An event that you append to the log. */
-export interface OwnEventInput {
-  /** A name with a dot, such as `order.paid`. */
-  readonly type: string
-  readonly subject?: string
-  readonly correlationId?: string
-  /** Any JSON object, or `rawJson(text)`. */
-  readonly data?: unknown
-}
-
 /** One item of `setMany`. */
-export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
+export type SetManyItem = {
+  readonly when: When
+  readonly timezone?: string
+  readonly paused?: false
+} & SetOptions
 
 /** The version that an edit is based on. */
 export interface SeenOptions {
@@ -69,7 +76,8 @@ export interface MoveOptions extends SeenOptions {
 
 /** Which alarms to list. */
 export interface ListOptions extends FieldFilters {
-  readonly status?: Status | 'pending'
+  /** A status, or a word of the seeds for it: `pending`, `Scheduled`, `Reached`, `timeout_unknown`. */
+  readonly status?: ListStatus
   readonly target?: string
   /** Words to search for in label, message, key and subject. */
   readonly q?: string
@@ -138,34 +146,6 @@ export interface StatsView {
   readonly avgDurationMs: number | null
 }
 
-/** A row of the log, as users see it. */
-export interface EventView {
-  readonly id: string
-  readonly cursor: string
-  readonly tenant: string
-  readonly type: string
-  readonly origin: string
-  readonly alarmId: string | null
-  readonly occurrenceId: string | null
-  readonly key: string | null
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly at: Date
-  readonly data: Readonly<Record<string, unknown>>
-  /** The data as JSON text, byte for byte. Use it for numbers beyond 2^53, which lose digits in `data`. */
-  readonly dataJson: string
-}
-
-/** How to read the log. */
-export interface EventsOptions {
-  /** Start after this cursor, or at the end of the log (`newest`). The default is the beginning. */
-  readonly after?: string
-  /** Continue with events that are appended later, until you abort the signal or `break`. */
-  readonly follow?: boolean
-  readonly alarmId?: string
-  readonly signal?: AbortSignal
-}
-
 /** What plain language means: an instant, or a rule. */
 export interface ParsedView {
   readonly instant?: Date
@@ -195,6 +175,8 @@ export interface ClockState {
 export interface Operator {
   /** What runs here and what waits in the store, for metrics and health checks. */
   readings(): Promise<Readings>
+  /** Why this process lacks the secret of the store and cannot send webhooks; null if it has it. */
+  checkSecret(): Promise<WakefulError | null>
   /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock
@@ -202,6 +184,12 @@ export interface Operator {
   readonly documents: Documents
   /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
+  /** The pages of the log of every tenant after a position (null: its end), and what is appended later, of these types. */
+  follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncIterableIterator<EventPage>
   /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
@@ -271,6 +259,11 @@ export interface Alarms {
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
+  /**
+   * Declares a list of alarms, each by its key: call it at every start. It creates those that are missing, changes those
+   * whose definition is another, and leaves the rest as they are.
+   */
+  apply(items: readonly DeclaredAlarm[], options?: ApplyOptions): Promise<Applied>
   /** The alarm, or null if this owner has none with this id or key. */
   get(alarm: AlarmRef): Promise<AlarmView | null>
   /** The same as `get({ key })`. */
@@ -316,6 +309,8 @@ export interface Alarms {
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The same in pages, each with the cursor to continue from, also where no event matches. */
+  eventPages(options?: EventsOptions): AsyncIterableIterator<EventsPage>
   /** The cursor of the end of the log: `events({ after })` with it reads only later events. */
   newest(): Promise<string>
   /** Appends your own event to the log (its origin is `caught`). */

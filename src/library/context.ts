@@ -1,5 +1,6 @@
 import type { AlarmDefaults, Context, FieldContext, Limits, Scope, TargetSpec } from '../alarm/index.ts'
 import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
+import type { WakefulError } from '../error.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { HandlerTarget, TargetKind } from '../targets/index.ts'
@@ -25,7 +26,9 @@ export interface Assembly {
   readonly random: () => number
   /** The version of the runtime's zone data. */
   readonly zoneData: string
-  readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'drainMs'>
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
   /** What operators have paused and resumed. */
   readonly pauses?: PauseState | undefined
   /** How many deliveries tenants and owners may have running in this process. */
@@ -46,6 +49,11 @@ export interface Assembly {
   readonly onError: (thrown: unknown) => void
   /** Undefined on a host that sends no webhooks. */
   readonly webhookSecrets?: TenantSecrets
+  /**
+   * Why this process lacks the secret of the store, and so must not serve the built-in targets; null if it has it. Undefined
+   * on a host that does not serve them.
+   */
+  readonly checkSecret?: () => Promise<WakefulError | null>
   /** Frees what the targets use, when nothing is delivered any more. */
   readonly release?: () => void
   /** Called with every attempt, as it is written. */

@@ -11,19 +11,20 @@ export type UpkeepOptions = RecomputeOptions &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
-/** Alarms deleted in one transaction; the next batch follows after a pause in which others can write. */
-const PRUNED_MAX = 200
+/** Old events read, and deleted, in one transaction. The next follows after a pause in which others can write. */
+const PRUNED_MAX = 500
 const PRUNE_PAUSE_MS = 50
 /** Alarms computed again in one transaction, so that others get their turn at the write lock. */
 const RECOMPUTED_MAX = 500
 
 /**
- * Background work: deletes what ended long ago (nothing else is ever deleted), and computes pending instants again after a
+ * Background work: deletes ended alarms and old events (nothing else is ever deleted), and computes pending instants again after a
  * change of zone data, or if a process died while it did so after an edit of a calendar.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions
   #cancel: (() => void) | null = null
+  #recomputeAt = 0
 
   constructor(options: UpkeepOptions) {
     this.#options = options
@@ -62,18 +63,29 @@ export class Upkeep {
   }
 
   async #run(): Promise<void> {
-    const { store, clock, observer, retentionMs, onError } = this.#options
-    let pruned = 0
+    const { clock, onError } = this.#options
+    let more = false
     try {
-      if (retentionMs !== null)
-        pruned = await store
-          .prune(clock.now() - retentionMs, PRUNED_MAX)
-          .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
-      if (pruned < PRUNED_MAX) await this.recomputeInstants()
+      more = await this.#prune()
+      // Also while there is always more to delete.
+      if (!more || clock.monotonic() >= this.#recomputeAt) {
+        this.#recomputeAt = clock.monotonic() + this.#everyMs
+        await this.recomputeInstants()
+      }
     } catch (thrown) {
       onError(thrown)
     }
-    if (this.#cancel !== null) this.#schedule(pruned === PRUNED_MAX ? PRUNE_PAUSE_MS : this.#everyMs)
+    if (this.#cancel !== null) this.#schedule(more ? PRUNE_PAUSE_MS : this.#everyMs)
+  }
+
+  /** Deletes some of what ended long ago. Returns whether there is more. */
+  async #prune(): Promise<boolean> {
+    const { store, clock, observer, retentionMs } = this.#options
+    if (retentionMs === null) return false
+    const { more } = await store
+      .prune(clock.now() - retentionMs, PRUNED_MAX)
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
+    return more
   }
 
   /**

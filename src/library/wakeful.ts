@@ -1,6 +1,8 @@
-import { assertText, checked, type Limits } from '../alarm/index.ts'
+import { type AlarmEventType, assertText, checked, type Limits, type Serial } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
+import { readLog } from '../log/index.ts'
+import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
 import { BulkAlarms } from './bulk-alarms.ts'
@@ -30,11 +32,13 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
     const { store, engine, clock } = parts
     this.limits = parts.limits
     this.operator = {
-      readings: () => readingsOf(engine, store, clock),
+      readings: () => readingsOf(parts),
+      checkSecret: async () => (await parts.checkSecret?.()) ?? null,
       shardsHere: () => engine.leases.length,
       clock,
       documents: store,
       calendarsOf: (tenant) => store.calendars(tenant),
+      follow: (types, after, signal) => this.#follow(types, after, signal),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => store.countPending(tenant),
       isKnown: async (scope, idempotencyKey) => {
@@ -105,6 +109,22 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
       release?.()
       logNotifier.close()
       await store.close()
+    }
+  }
+
+  async *#follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventPage> {
+    const { store, logNotifier } = this.#parts
+    const stop = logNotifier.watch()
+    try {
+      const from = after ?? (await store.lastEvent())
+      const reading = { after: from, upTo: null, follow: true, filter: { types }, signal }
+      yield* readLog(store, { tenant: null, owner: null }, logNotifier, reading)
+    } finally {
+      stop()
     }
   }
 

@@ -27,6 +27,7 @@ import {
 } from '../model/index.ts'
 import { alarmRecord, droppedRecords, skippedRecord } from './event-records.ts'
 import { atFirstSkipped, daysOffRange, following, missedRange, unqueue } from './recurrence.ts'
+import { isUnattempted, settleDue } from './settle-due.ts'
 
 /** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
@@ -41,18 +42,14 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
   const remove = others.map((timer) => timer.id)
   const events = droppedRecords(alarm, others, 'cancelled', context.now)
+  const record = edited(alarm, context, { cancelledAt: context.now })
   if (inFlight.some((timer) => timer.generation === alarm.generation)) {
-    const change = {
-      remove,
-      events,
-      alarm: edited(alarm, context, { cancelledAt: context.now }),
-      markEdited: ids(inFlight),
-    }
+    const change = { remove, events, alarm: record, markEdited: ids(inFlight) }
     return { change, outcome: 'firing' }
   }
   events.push(alarmRecord('alarm.cancelled', context.now))
   const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'cancelled' as const }
-  const change = { remove, events, outcome, tally: tallyOf(state, to, null) }
+  const change = { remove, events, alarm: record, outcome, tally: tallyOf(state, to, null) }
   // An occurrence that a reschedule superseded may still be about to start: the alarm ends, but the cancel has not won.
   return { change, outcome: inFlight.length > 0 ? 'firing' : 'cancelled' }
 }
@@ -208,37 +205,57 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   }
 }
 
-/** Moves the alarm to another time, or replaces all of it (an upsert by key): it starts afresh. */
+/**
+ * Moves the alarm to another time, or replaces all of it (a set by key): it starts afresh, after what was due has been settled
+ * under the old rule. `resumes` ends its pause.
+ */
 export function replace(
   snapshot: Snapshot,
-  by: { readonly alarm: Alarm } & Beginning,
+  by: { readonly alarm: Alarm; readonly resumes?: boolean } & Beginning,
   event: 'reschedule' | 'set_again',
   context: Context,
 ): Change {
   const { alarm, timers } = snapshot
   const from = stateOf(alarm, timers, snapshot.outcome)
   const to = move(snapshot, event)
-  const record = edited(alarm, context, {
+  const changed = edited(alarm, context, {
     ...by.alarm,
     id: alarm.id,
     createdAt: alarm.createdAt,
     generation: alarm.generation + 1,
-    pausedAt: to === 'paused' ? alarm.pausedAt : null,
+    pausedAt: to === 'paused' && by.resumes !== true ? alarm.pausedAt : null,
     cancelledAt: null,
   })
+  // A new wait begins. `why` compares it with `createdAt`, so it must be later, as `updatedAt` always is.
+  const record = { ...changed, registeredAt: changed.updatedAt }
+  const due = settleDue(snapshot, context)
+  // The end of a one-shot is the end of its alarm, so it has no other occurrence beside it.
+  const [owed, dropped] = recurs(record) ? [due.owed, []] : [[], due.owed]
   const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
+  const isDropped = (timer: Timer) => !recurs(alarm) || !isUnattempted(timer)
   return {
     alarm: record,
     remove: ids(resting),
-    add: [firstTimer(record, by)],
+    add: [...owed.map((timer) => carriedOver(timer, record, context)), firstTimer(record, by)],
     markEdited: inFlightIds(snapshot),
     outcome: null,
     events: [
-      ...droppedRecords(alarm, resting, 'rescheduled', context.now),
-      alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
+      ...due.events,
+      ...dropped.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
+      ...droppedRecords(alarm, resting.filter(isDropped), 'rescheduled', context.now),
+      alarmRecord('alarm.rescheduled', context.now, {
+        next_fire_at: formatInstant(by.first),
+        ...(record.notes.length > 0 && { notes: record.notes }),
+      }),
     ],
     tally: tallyOf(from, to, null),
   }
+}
+
+/** An occurrence of the old rule, to be delivered as the alarm is now. */
+function carriedOver(timer: NewTimer, { generation, pausedAt }: Alarm, { now }: Context): NewTimer {
+  if (timer.waiting !== 'paused' || pausedAt !== null) return { ...timer, generation }
+  return { ...timer, generation, wakeAt: Math.max(now, timer.scheduledFor), waiting: null }
 }
 
 /** Changes fields that do not move the alarm in time. */

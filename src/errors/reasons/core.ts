@@ -6,6 +6,8 @@ const DURATION_FORMS =
 
 /** What the client and the code that it shares with the library refuse. */
 export const CORE_REASONS = reasons('invalid_request', {
+  'host.node_version':
+    'Wakeful needs Node {min} or newer, and this is Node {found}. Upgrade Node (https://nodejs.org, or your version manager).',
   // Any field.
   'field.unknown': (
     { name, fields, other }: { name: string; fields: readonly string[]; other: string | null },
@@ -103,6 +105,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'client.not_wakeful':
     'internal: {url} answered {status}, but not as a Wakeful server does. Check the address.',
   'client.wrong_address': 'There is no call {call} at {url}. Check the address.',
+  'event.follow_until': '<follow> reads on for ever, so it has no {field}. Leave one of them out.',
   'client.since':
     '<since> must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.',
 

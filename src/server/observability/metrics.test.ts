@@ -14,6 +14,7 @@ const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 
 const READINGS: Readings = {
   takesWrites: true,
   isRunning: true,
+  hasSecret: true,
   inFlight: 0,
   queued: 0,
   unsettled: 0,
@@ -122,11 +123,13 @@ test('sets are counted by outcome', async () => {
   const set = (more: object) => at.wakeful.set({ delay: '1h' }, { ...BASE, ...more })
   await set({ key: 'a' })
   await set({ key: 'a' })
+  await set({ key: 'a', label: 'b' })
   await set({ idempotencyKey: 'b' })
   await set({ idempotencyKey: 'b' })
   await at.wakeful.setMany([{ when: { delay: '1h' }, ...BASE }])
   expect(named(await at.read(), 'wakeful_sets_total')).toEqual({
     'wakeful_sets_total{outcome="created"}': 3,
+    'wakeful_sets_total{outcome="unchanged"}': 1,
     'wakeful_sets_total{outcome="replaced"}': 1,
     'wakeful_sets_total{outcome="deduped"}': 1,
   })
@@ -234,7 +237,7 @@ test('a scrape answers if the store fails or hangs, and says so', async () => {
   })
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
-  await clock.advance(2_000)
+  await clock.advance(1_000)
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
 })
 

@@ -18,12 +18,12 @@ import {
   triage,
 } from '../../alarm/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
+import type { LogEvent } from '../event-log.ts'
 import type {
   Claimed,
   ClaimedTimer,
   InFlightTimers,
   Lease,
-  LogEvent,
   SetRequest,
   SetResult,
   SettleResult,
@@ -85,7 +85,7 @@ export class Harness {
 
   context = (): Context => {
     const { now } = this
-    return { now, random: () => 0, newId: () => this.#makeId(now) }
+    return { now, graceMs: GRACE_MS, random: () => 0, newId: () => this.#makeId(now) }
   }
 
   /** A second process on the same rows; skips the case if the store cannot have one. */
@@ -188,7 +188,6 @@ export class Harness {
       isOverTime: () => false,
       triage: (found) => {
         const facts = {
-          graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
           isPaused: this.isPaused(found.alarm),
           openCount: found.openCount,
@@ -232,9 +231,9 @@ export class Harness {
     return store.settle(settlements, batches, this.context())
   }
 
-  events(id?: string, scope: Scope = ANN): Promise<LogEvent[]> {
+  async events(id?: string, scope: Scope = ANN): Promise<readonly LogEvent[]> {
     const query = { after: 0, limit: 10_000 }
-    return this.store.events(scope, id === undefined ? query : { ...query, alarmId: id })
+    return (await this.store.events(scope, id === undefined ? query : { ...query, alarmId: id })).events
   }
 
   async types(id: string): Promise<string[]> {

@@ -203,8 +203,8 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => appendEvent(session, scope, event))
   }
 
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.#queue.run((session) => prune(session, endedBefore, limit))
+  prune(before: number, limit: number) {
+    return this.#queue.run((session) => prune(session, before, limit))
   }
 
   putDocument(document: NewDocument, now: number, version?: number) {

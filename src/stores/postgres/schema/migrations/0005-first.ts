@@ -39,8 +39,10 @@ CREATE TABLE wakeful.alarms (
   on_failure text,
   created_by text,
   created_via text NOT NULL,
+  declared_by text,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  registered_at bigint NOT NULL,
   paused_at bigint,
   cancelled_at bigint,
   notes text,
@@ -48,7 +50,8 @@ CREATE TABLE wakeful.alarms (
   CHECK ((kind = 'once') OR (rule IS NOT NULL)),
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 );
 
 -- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway.
@@ -56,6 +59,7 @@ CREATE INDEX alarms_owner ON wakeful.alarms (tenant, owner, seq);
 CREATE UNIQUE INDEX alarms_key ON wakeful.alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX alarms_idempotency ON wakeful.alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX alarms_subject ON wakeful.alarms (tenant, owner, subject, seq) WHERE subject IS NOT NULL;
+CREATE INDEX alarms_declared ON wakeful.alarms (tenant, owner, declared_by, seq) WHERE declared_by IS NOT NULL;
 CREATE INDEX alarms_correlation ON wakeful.alarms (tenant, owner, correlation_id, seq) WHERE correlation_id <> id;
 CREATE INDEX alarms_conversation ON wakeful.alarms (tenant, owner, conversation_id, seq) WHERE conversation_id <> '';
 CREATE INDEX alarms_label ON wakeful.alarms (tenant, owner, label, seq) WHERE label <> '';
@@ -155,6 +159,7 @@ CREATE TABLE wakeful.events (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
 CREATE INDEX events_owner ON wakeful.events (tenant, owner, seq);
+CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
 CREATE INDEX events_alarm ON wakeful.events (alarm, seq) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX events_appended ON wakeful.events (id) WHERE alarm IS NULL;
 

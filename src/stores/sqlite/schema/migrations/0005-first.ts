@@ -39,8 +39,11 @@ CREATE TABLE wakeful_alarms (
   on_failure TEXT,
   created_by TEXT,
   created_via TEXT NOT NULL,
+  declared_by TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  -- When its wait began: its last set or reschedule.
+  registered_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
   notes TEXT,
@@ -49,13 +52,16 @@ CREATE TABLE wakeful_alarms (
   -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
 CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
+-- Alarms that an apply has declared, which a later apply of the same name may remove.
+CREATE INDEX wakeful_alarms_declared ON wakeful_alarms (tenant, owner, declared_by) WHERE declared_by IS NOT NULL;
 -- The default correlation id is the alarm's id, which is indexed already.
 CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id) WHERE correlation_id <> id;
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
@@ -160,6 +166,7 @@ CREATE TABLE wakeful_events (
 ) STRICT;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 
