@@ -14,7 +14,7 @@ command. Commands work on the store directly, even while other processes have it
 - **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
 - **A server** is \`--url\`, else \`WAKEFUL_URL\` if there is no \`--db\`: \`wakeful list --url http://127.0.0.1:7420\` prints the same as on the
   store. The API key is in \`WAKEFUL_KEY\`, never an argument, because other users can see arguments in the list of processes. If the key allows several tenants or owners, \`--tenant\` and
-  \`--owner\` select one. Some commands work only on the store itself: \`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
+  \`--owner\` select one. Some commands work only on the store itself: \`serve\`, \`keys\`, \`export\`, \`import\`, \`backup\`,
   \`migrate\`, \`doctor\`, \`bench\`.
 - **A time** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
   [Ways to say when](when.md) lists the accepted words; the variables \`WAKEFUL_PHRASE_CLOCK\` and \`WAKEFUL_PHRASE_TIMES\`

@@ -11,7 +11,7 @@ import type {
 } from '../library/index.ts'
 import { type AlarmWire, eventView } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
-import { assertObject, bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
+import { assertObject, bodyText, editFields, setFields, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
@@ -19,7 +19,7 @@ import type { CallInput, HttpTransport } from './transport.ts'
 const CONCURRENCY = 8
 
 /** The calls that change one alarm and return it. */
-type EditCall = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete' | 'fail'
+type EditCall = 'edit' | 'pause' | 'resume' | 'skip' | 'snooze' | 'fire' | 'retry' | 'complete' | 'fail'
 
 /** The calls that set alarms, change them, or append events. */
 export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) => AlarmView) {
@@ -116,6 +116,8 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
     pause: action('pause'),
     resume: action('resume'),
     skipNext: action('skip'),
+    snooze: async (ref, when, { timezone, ...seen } = {}) =>
+      editOne('snooze', ref, { body: bodyText(whenFields(when, timezone)), ...seenVersion(seen) }),
     fireNow: action('fire'),
     retry: action('retry'),
     complete: (ref, result, { occurrenceId: occurrence_id } = {}) =>

@@ -115,6 +115,12 @@ export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...editShape
     'Omitted fields stay as they are; an option that is `null` gets its default. A time reschedules the alarm and resets its failures.',
 })
 
+/** The body of a snooze. The library refuses what recurs. */
+export const snoozeBody = z.strictObject({ ...KINDS, timezone: timezone.optional() }).meta({
+  id: 'Snooze',
+  description: 'One of `delay`, `fire_at`, `when`: a time that does not recur.',
+})
+
 /** The bodies of edits, with the names that only a new alarm has: they are refused as the library refuses them. */
 export const editBodies = z.registry<{ readonly immutable: readonly string[] }>()
 

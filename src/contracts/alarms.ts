@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DEFAULT_LIMITS } from '../alarm/index.ts'
 import { LIST_STATUSES } from '../seeds/index.ts'
-import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
+import { editBody, previewBody, setBody, setByKeyBody, snoozeBody } from './alarm-body.ts'
 import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
 import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
@@ -143,6 +143,17 @@ export const alarmOperations = operationsOf('alarms', {
   pause: action('Pause an alarm'),
   resume: action('Resume a paused alarm'),
   skip: action('Skip the next occurrence'),
+  snooze: {
+    rights: 'write',
+    summary: 'Snooze an alarm: it fires at another instant instead',
+    description:
+      'A one-shot alarm moves there, also if it has fired already. A recurring alarm keeps its rule, and one occurrence moves: the next one if it comes before that instant, else the last one, which comes again.',
+    params: id,
+    body: snoozeBody,
+    ifMatch: true,
+    answers: oneAlarm,
+    refusals: ['not_found', 'conflict', 'already_ended', 'quota_exceeded', ...INVALID_WHEN],
+  },
   fire: action('Fire an alarm now', {
     description: 'The schedule of a recurring alarm continues. A one-shot alarm does not fire again.',
     refusals: ['quota_exceeded'],

@@ -6,6 +6,7 @@ const ONE_ALARM = {
   pause: 'POST /v1/alarms/{id}/pause',
   resume: 'POST /v1/alarms/{id}/resume',
   skip: 'POST /v1/alarms/{id}/skip',
+  snooze: 'POST /v1/alarms/{id}/snooze',
   fire: 'POST /v1/alarms/{id}/fire',
   retry: 'POST /v1/alarms/{id}/retry',
   complete: 'POST /v1/alarms/{id}/complete',

@@ -18,6 +18,7 @@ import {
   namedBy,
   ofItem,
   pause,
+  recurs,
   replace,
   report,
   resume,
@@ -26,17 +27,19 @@ import {
   type Serial,
   type Snapshot,
   skipNext,
+  snooze,
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
 import { display, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
-import { resolveReschedule, resolveWhen, type When } from '../time/index.ts'
+import { resolveReschedule, resolveWhen, type When, type WhenContext } from '../time/index.ts'
 import type {
   Admit,
   AlarmRef,
   Alarms,
   EditFields,
+  MoveOptions,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -48,15 +51,14 @@ import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredA
 import { resolvedRule, seenAt } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
-import { eventView, userEvent } from './events.ts'
-import type { EventView, OwnEventInput } from './events-api.ts'
 import { type NameJudge, otherNotes, targetNotes } from './handler-names.ts'
 import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
-import type { DefaultTarget, Inbox } from './resources.ts'
+import type { Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
+const MOVE = { ...SEEN, timezone: true } as const
 const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, paused: true, ...TX } as const
 const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
@@ -89,7 +91,7 @@ interface CancelOptions extends EditOptions {
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms
   extends ScopedReads
-  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+  implements Omit<Alarms, 'append' | 'cancelMany' | 'pauseMany' | 'resumeMany'>
 {
   readonly #admit: Admit | undefined
 
@@ -100,18 +102,6 @@ export class ScopedAlarms
 
   get inbox(): Inbox {
     return new OwnInbox(this.library, this.scope, this)
-  }
-
-  get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope)
-  }
-
-  get tenantDefaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
-  }
-
-  async hasDefaultTarget(): Promise<boolean> {
-    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -142,12 +132,8 @@ export class ScopedAlarms
     })
   }
 
-  reschedule(
-    alarm: AlarmRef,
-    when: When,
-    options: SeenOptions & { timezone?: string } = {},
-  ): Promise<AlarmView> {
-    const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
+  reschedule(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
+    const { timezone, ...seen } = checked<MoveOptions>('reschedule', options, MOVE)
     return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
       this.#reschedule(snapshot, when, timezone, {}, context, targetNotes(snapshot.alarm)),
     )
@@ -206,19 +192,29 @@ export class ScopedAlarms
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
 
+  /** A one-shot alarm is set again for that instant, also if it has fired; of a recurring one, one occurrence moves. */
+  snooze(alarm: AlarmRef, when: When, options: MoveOptions = {}): Promise<AlarmView> {
+    const { timezone, ...seen } = checked<MoveOptions>('snooze', options, MOVE)
+    return this.#edit('snooze', alarm, seen, (snapshot, context) => {
+      const whenContext = this.#zoned(snapshot, timezone, context)
+      const resolved = resolveWhen(when, whenContext)
+      if (resolved.rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
+      this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
+      if (recurs(snapshot.alarm)) return snooze(snapshot, resolved.first, context)
+      const ended = snapshot.outcome?.status ?? null
+      if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
+      const { rule, first, notes } = resolved
+      const event = ended === null ? 'reschedule' : 'set_again'
+      return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
+    })
+  }
+
   complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
     return this.#report('complete', alarm, ['result', result], options)
   }
 
   fail(alarm: AlarmRef, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
     return this.#report('fail', alarm, ['reason', reason], options)
-  }
-
-  async append(event: OwnEventInput): Promise<EventView> {
-    const { store, logNotifier, limits } = this.library
-    const appended = await store.append(this.scope, userEvent(event, this.library.context(), limits))
-    logNotifier.notify(this.scope)
-    return eventView(appended)
   }
 
   /** Resolves items and writes them. Tries again if a calendar is not known here yet, or was edited in between. */
@@ -271,8 +267,7 @@ export class ScopedAlarms
     if (paused !== undefined && paused !== false)
       throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
     const calendars = this.calendars.lookup
-    const zone = timezone === undefined ? this.library.timezone : timezone
-    const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
+    const whenContext = this.whenContext(timezone, now)
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
     const notes = [...resolved.notes, ...judge(options)]
@@ -292,9 +287,8 @@ export class ScopedAlarms
     context: Context,
     ofTargets: readonly string[],
   ): Change {
-    const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
-    const whenContext = { now: context.now, timezone, calendars, phrases: this.library.phrases }
+    const whenContext = this.#zoned(snapshot, zone, context)
     const nextTick = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
@@ -303,6 +297,11 @@ export class ScopedAlarms
     const notes = [...resolved.notes, ...ofTargets]
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
+  }
+
+  /** A time is read in the zone of the alarm, unless the caller names another. */
+  #zoned({ alarm }: Snapshot, timezone: string | undefined, { now }: Context): WhenContext {
+    return this.whenContext(timezone === undefined ? alarm.rule.timezone : timezone, now)
   }
 
   #action(call: string, decide: Decision) {

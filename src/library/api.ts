@@ -68,6 +68,12 @@ export interface SeenOptions {
   readonly updatedAt?: Date | string
 }
 
+/** The options of a call that moves an alarm in time. */
+export interface MoveOptions extends SeenOptions {
+  /** The time zone of the new time. The default is the alarm's own. */
+  readonly timezone?: string
+}
+
 /** Which alarms to list. */
 export interface ListOptions extends FieldFilters {
   /** A status, or a word of the seeds for it: `pending`, `Scheduled`, `Reached`, `timeout_unknown`. */
@@ -272,7 +278,7 @@ export interface Alarms {
   /** The same as `get({ key })`. */
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
-  reschedule(alarm: AlarmRef, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
+  reschedule(alarm: AlarmRef, when: When, options?: MoveOptions): Promise<AlarmView>
   /** Edits the alarm's options; with a `when` it is rescheduled in the same change. */
   edit(alarm: AlarmRef, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
@@ -290,6 +296,11 @@ export interface Alarms {
   pause(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
   resume(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
   skipNext(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  /**
+   * Fires at another instant instead: `'10m'`, `'tomorrow at 9am'`. A one-shot alarm moves there, also if it has fired. A
+   * recurring alarm keeps its rule, and one occurrence moves: the next one if it comes before that instant, else the last.
+   */
+  snooze(alarm: AlarmRef, when: When, options?: MoveOptions): Promise<AlarmView>
   fireNow(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
   retry(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
   complete(alarm: AlarmRef, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>

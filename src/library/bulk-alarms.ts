@@ -2,17 +2,26 @@ import { type CancelOutcome, checked, FILTERS } from '../alarm/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, BulkFilter, BulkOptions, BulkResult } from './api.ts'
 import { actOnMatching, onEach } from './bulk.ts'
+import { eventView, userEvent } from './events.ts'
+import type { EventView, OwnEventInput } from './events-api.ts'
 
 const FILTER = { ...FILTERS, status: true, target: true, q: true, since: true } as const
 const OPTIONS = { dryRun: true } as const
 
-/** One owner's alarms, with the calls on all alarms that match a filter. */
+/** One owner's alarms and events: adds the calls on all alarms that match a filter, and events of the owner's own. */
 export class BulkAlarms extends ScopedAlarms implements Alarms {
   override cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
   override cancelMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
   override cancelMany(which: readonly string[] | BulkFilter, options?: BulkOptions): Promise<unknown> {
     if (typeof which !== 'object' || which === null || isList(which)) return super.cancelMany(which)
     return this.#onMatching('cancelMany', { status: 'pending', ...which }, options, (id) => this.cancel(id))
+  }
+
+  async append(event: OwnEventInput): Promise<EventView> {
+    const { store, logNotifier, limits } = this.library
+    const appended = await store.append(this.scope, userEvent(event, this.library.context(), limits))
+    logNotifier.notify(this.scope)
+    return eventView(appended)
   }
 
   pauseMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult> {

@@ -16,11 +16,19 @@ import {
   wireJson,
   withoutUndefined,
 } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { inField, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
 import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
 import type { ListPosition, ListQuery } from '../stores/index.ts'
-import { parse, preview, type Rule, resolveSince, type When } from '../time/index.ts'
+import {
+  parse,
+  parseInstant,
+  preview,
+  type Rule,
+  resolveSince,
+  type When,
+  type WhenContext,
+} from '../time/index.ts'
 import type {
   AlarmRef,
   FailedPageOptions,
@@ -29,6 +37,7 @@ import type {
   ListOptions,
   ListPage,
   PreviewOptions,
+  SeenOptions,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -36,6 +45,7 @@ import type { LibraryContext } from './context.ts'
 import { eventFilterOf } from './event-filter.ts'
 import { eventData, eventView } from './events.ts'
 import type { EventsOptions, EventsPage, EventView } from './events-api.ts'
+import type { DefaultTarget } from './resources.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -86,6 +96,18 @@ export class ScopedReads {
   /** Refuses what cannot be the name of anything. */
   protected name(field: string, value: unknown): string {
     return assertName(field, value, this.library.limits.nameBytesMax)
+  }
+
+  get defaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   get webhooks(): Webhooks {
@@ -183,11 +205,11 @@ export class ScopedReads {
     // Seconds or milliseconds? A number is refused, as everywhere.
     if (typeof from === 'number')
       throw new WakefulError('instant.bare_number', { value: String(from) }, { field: 'from' })
-    return preview(when, { ...this.#now(timezone), ...withoutUndefined({ from, count }) })
+    return preview(when, { ...this.whenContext(timezone), ...withoutUndefined({ from, count }) })
   }
 
   parse(text: string, timezone?: string) {
-    const parsed = parse(text, this.#now(timezone))
+    const parsed = parse(text, this.whenContext(timezone))
     return 'rule' in parsed ? parsed : { ...parsed, instant: new Date(parsed.instant) }
   }
 
@@ -210,7 +232,7 @@ export class ScopedReads {
       throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
     if (follow && until !== undefined) throw new WakefulError('event.follow_until', {}, { field: 'until' })
     const { store, limits, logNotifier } = this.library
-    const filter = eventFilterOf(options, this.#now(), limits.nameBytesMax)
+    const filter = eventFilterOf(options, this.whenContext(), limits.nameBytesMax)
     const after = await this.#place(checkedText('after', options.after))
     const isResumed = options.after !== undefined && options.after !== 'newest'
     const assertWhole = isResumed ? () => this.#assertWhole(after, alarmId) : undefined
@@ -284,13 +306,12 @@ export class ScopedReads {
   }
 
   #since(since: When | undefined): number | undefined {
-    return since === undefined ? undefined : resolveSince(since, this.#now())
+    return since === undefined ? undefined : resolveSince(since, this.whenContext())
   }
 
   /** What a time is resolved against. */
-  #now(timezone = this.library.timezone) {
-    const { phrases } = this.library
-    return { now: this.library.context().now, timezone, phrases, calendars: this.calendars.lookup }
+  protected whenContext(timezone = this.library.timezone, now = this.library.context().now): WhenContext {
+    return { now, timezone, phrases: this.library.phrases, calendars: this.calendars.lookup }
   }
 
   #limit(limit: number | undefined, standard: number): number {

@@ -134,6 +134,18 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['pause', '--key', 'a', '--dry-run'],
     ['resume', '$a', '--subject', 's'],
   ],
+  snoozes: [
+    ['set', '2040-05-01', '--key', 'a', '--event'],
+    ['snooze', '--key', 'a', '2040-06-01T09:00', '--timezone', 'Asia/Tokyo'],
+    ['get', '--key', 'a'],
+    ['set', '--cron', '0 9 1 5 *', '--start', '2040-05-01', '--key', 'b', '--event'],
+    ['snooze', '$b', '2040-05-02T09:00', '--json'],
+    ['why', '$b'],
+    ['snooze', '--key', 'a', 'every day at 9am'],
+    ['cancel', '--key', 'a'],
+    ['snooze', '--key', 'a', '2h'],
+    ['snooze', '--key', 'a'],
+  ],
   'days off': [
     ['calendar', 'list'],
     ['calendar', 'put', 'company', '2040-12-24..2040-12-31', '--label', 'closed'],

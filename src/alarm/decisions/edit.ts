@@ -147,6 +147,36 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   return { alarm: record, update: moves, events }
 }
 
+/**
+ * Lets a recurring alarm fire once more at an instant. It is an occurrence fired by hand, later: one that was snoozed before
+ * moves there, and if the rule's next one comes first, that one is skipped. The rule stays.
+ */
+export function snooze(snapshot: Snapshot, until: number, context: Context): Change {
+  move(snapshot, 'fire_now')
+  const { alarm, timers, inFlight } = snapshot
+  const resting = timers.filter((timer) => !inFlight.has(timer.id) && timer.generation === alarm.generation)
+  const snoozed = resting.find(({ kind, scheduledFor }) => kind === 'forced' && scheduledFor > context.now)
+  const at = { scheduledFor: until, ...parkedIf(alarm.pausedAt !== null, until) }
+  const request = alarmRecord('alarm.rescheduled', context.now, {
+    reason: 'snooze',
+    next_fire_at: formatInstant(until),
+  })
+  if (snoozed !== undefined) {
+    return { alarm: edited(alarm, context, {}), update: [{ id: snoozed.id, ...at }], events: [request] }
+  }
+  const add = [{ ...timerAt(alarm, until), ...at, kind: 'forced' as const, tick: FORCED_TICK }]
+  const next = resting.find(({ kind }) => kind === 'due')
+  if (next === undefined || next.scheduledFor > until)
+    return { alarm: edited(alarm, context, {}), add, events: [request] }
+  // The alarm goes on after its last occurrence was skipped, with the snoozed one.
+  const { outcome: _, tally: __, ...skipped } = skipNext(snapshot, context)
+  return { ...skipped, add, events: [...(skipped.events ?? []), request] }
+}
+
+function parkedIf(isPaused: boolean, wakeAt: number): Pick<NewTimer, 'wakeAt' | 'waiting'> {
+  return isPaused ? { wakeAt: null, waiting: 'paused' } : { wakeAt, waiting: null }
+}
+
 /** Retries what failed or timed out, as a new occurrence with all its attempts. */
 export function retry(snapshot: Snapshot, context: Context): Change {
   const { alarm, outcome } = snapshot

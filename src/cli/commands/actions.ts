@@ -43,6 +43,7 @@ const REPORTS = [
 export function addEdits(program: Command, cli: CliContext): void {
   addReschedule(program, cli)
   addActions(program, cli)
+  addSnooze(program, cli)
   addReports(program, cli)
 }
 
@@ -90,6 +91,21 @@ export function addSeenOption(command: Command): Command {
 /** The version that an edit is based on. */
 export function seenOf({ ifUpdatedAt: updatedAt }: SeenFlags): SeenOptions {
   return withoutUndefined({ updatedAt })
+}
+
+/** `snooze ID WHEN`: fires an alarm at another instant instead. */
+function addSnooze(program: Command, cli: CliContext): void {
+  const command = addCommand(program, 'snooze [id] [when...]', 'fire an alarm at another time instead', [
+    `snooze ${ID} 10m`,
+    "snooze --key standup 'tomorrow at 8am'",
+  ])
+  addSeenOption(addKeyOption(command)).action(
+    oneAlarmAction(cli, (flags: SeenFlags & Globals, words) => {
+      const when = readWhen(words, {})
+      const options = withoutUndefined({ ...seenOf(flags), timezone: flags.timezone })
+      return change('snoozed', (alarms, id) => alarms.snooze(id, when, options))
+    }),
+  )
 }
 
 /** Makes one change and prints the alarm after it. */

@@ -18,6 +18,9 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'conflict: The alarm was edited at {at}, after the version you read ({seen}). Read it again.',
   'alarm.cancelled_while_firing':
     'conflict: The alarm was cancelled while it was firing, and ends with this delivery. Set a new alarm.',
+  'alarm.snooze_recurs':
+    "An alarm is snoozed until one instant, or for one duration, such as '10m'. Use reschedule to change its rule.",
+  'alarm.snooze_cancelled': 'already_ended: Cannot snooze: the alarm was cancelled. Set it again.',
   'alarm.nothing_to_edit': 'There is nothing to edit. Name at least one field.',
   'alarm.which': 'Name the alarm by its id or by <key>: exactly one of them.',
   'batch.too_large': '{field} has {count} alarms. At most {max} are allowed.',

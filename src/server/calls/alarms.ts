@@ -101,6 +101,16 @@ export function alarmCalls(quotas: QuotaGuard) {
     pause: action('pause'),
     resume: action('resume'),
     skip: action('skip'),
+    snooze: timed<Operations['snooze' | 'snoozeByKey']>(async ({ params, body }, context) => {
+      const ref = alarmNamed(params)
+      const wanted = { does: 'edit', ref, moves: true, options: {} } as const
+      return alarmReply(
+        await quotas.within(context.caller, [wanted], (alarms) =>
+          alarms.snooze(ref, requiredWhen(body), seen(context)),
+        ),
+      )
+    }),
+
     fire: action('fire'),
     retry: action('retry'),
 

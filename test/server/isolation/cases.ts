@@ -68,6 +68,7 @@ const BY_ID: Cases<Exclude<OperationName, ByKey<OneAlarmCall>>> = {
   pause: byId,
   resume: byId,
   skip: byId,
+  snooze: (ids) => ({ ...byId(ids), body: { delay: '1h' } }),
   fire: byId,
   retry: byId,
   complete: (ids) => ({ ...byId(ids), body: { result: 'x', occurrence_id: ids.occurrence } }),

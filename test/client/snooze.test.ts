@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/client/index.ts'
+import { openTest } from '../../src/testing/index.ts'
+import { serving } from '../server/harness.ts'
+
+const START = '2030-01-01T08:00:00Z'
+
+async function opened() {
+  const bench = await openTest({ clock: START, timezone: 'UTC' })
+  const fired: string[] = []
+  bench.wakeful.handle('ring', ({ occurrence }) => void fired.push(occurrence.scheduledFor.toISOString()))
+  await bench.wakeful.start()
+  return { ...bench, fired, [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose]() }
+}
+
+const at = (time: string) => `2030-01-01T${time}:00.000Z`
+
+describe('a one-shot alarm', () => {
+  it('moves, and fires again when it had fired', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ at: at('09:00') }, { target: 'ring', message: 'm' })
+    expect((await wakeful.snooze(id, at('09:30'))).nextFireAt).toEqual(new Date(at('09:30')))
+    await clock.advance('2h')
+    expect(fired).toEqual([at('09:30')])
+    expect(await wakeful.get(id)).toMatchObject({ status: 'fired' })
+    expect(await wakeful.snooze(id, '10m')).toMatchObject({ status: 'active', message: 'm' })
+    await clock.advance('1h')
+    expect(fired).toEqual([at('09:30'), at('10:10')])
+    expect(await wakeful.get(id)).toMatchObject({ status: 'fired' })
+  })
+
+  it('stays paused, and is refused when it was cancelled', async () => {
+    await using bench = await opened()
+    const { wakeful } = bench
+    const { id } = await wakeful.set({ at: at('09:00') }, { target: 'ring' })
+    await wakeful.pause(id)
+    expect(await wakeful.snooze(id, '3h')).toMatchObject({ status: 'paused' })
+    await wakeful.cancel(id)
+    await expect(wakeful.snooze(id, '10m')).rejects.toMatchObject({ code: 'already_ended' })
+    await expect(wakeful.snooze(id, 'every day at 9am')).rejects.toMatchObject({ field: 'when' })
+  })
+})
+
+describe('a recurring alarm', () => {
+  it('fires once more after it has fired, and keeps its rule', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *' }, { target: 'ring' })
+    await clock.advance('65m')
+    expect(await wakeful.snooze(id, '10m')).toMatchObject({ nextFireAt: new Date(at('09:15')) })
+    // Snoozed again before it fires: the same occurrence moves.
+    expect(await wakeful.snooze(id, '20m')).toMatchObject({ nextFireAt: new Date(at('09:25')) })
+    await clock.advance('1h')
+    expect(fired).toEqual([at('09:00'), at('09:25'), at('10:00')])
+  })
+
+  it('skips the next occurrence if that comes before the instant', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *' }, { target: 'ring' })
+    await wakeful.snooze(id, at('09:20'))
+    await clock.advance('130m')
+    expect(fired).toEqual([at('09:20'), at('10:00')])
+    const { story } = await wakeful.why(id)
+    expect(story.map(({ text }) => text).join('\n')).toContain(`snoozed until ${at('09:20')}`)
+    expect(story.filter(({ type }) => type === 'alarm.skipped')).toHaveLength(1)
+  })
+
+  it('goes on with its last occurrence, and ends with it', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *', count: 1 }, { target: 'ring' })
+    await wakeful.snooze(id, at('09:20'))
+    expect(await wakeful.get(id)).toMatchObject({ status: 'active', nextFireAt: new Date(at('09:20')) })
+    await clock.advance('5h')
+    expect(fired).toEqual([at('09:20')])
+    expect(await wakeful.get(id)).toMatchObject({ status: 'completed' })
+    expect(await wakeful.stats()).toMatchObject({ total: 1, pending: 0, completed: 1 })
+    await expect(wakeful.snooze(id, '10m')).rejects.toMatchObject({ code: 'already_ended' })
+  })
+
+  it('waits for a resume while it is paused', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 12 * * *' }, { target: 'ring' })
+    await wakeful.pause(id)
+    await wakeful.snooze(id, at('09:20'))
+    await clock.advance('2h')
+    expect(fired).toEqual([])
+    await wakeful.resume(id)
+    await clock.advance('1m')
+    expect(fired).toEqual([at('09:20')])
+  })
+})
+
+it('is the same call of the client, by id or key, and checks the version', async () => {
+  const { url } = await serving()
+  const remote = connect(url, { timezone: 'Europe/Rome' })
+  const set = await remote.set({ at: at('09:00'), timezone: 'UTC' }, { key: 'k', target: { event: true } })
+  const snoozed = await remote.snooze({ key: 'k' }, '2040-01-01T10:00')
+  // Read in the alarm's own zone.
+  expect(snoozed).toMatchObject({ id: set.id, nextFireAt: new Date('2040-01-01T10:00:00Z') })
+  expect(await remote.snooze(set.id, { delay: '90m' })).toMatchObject({ status: 'active' })
+  const { updatedAt } = snoozed
+  await expect(remote.snooze(set.id, '10m', { updatedAt })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(remote.snooze('none', '10m')).rejects.toMatchObject({ code: 'not_found' })
+  for (const when of ['every day', { every: '1h' }])
+    await expect(remote.snooze(set.id, when)).rejects.toThrow('until one instant')
+})
