@@ -5,9 +5,11 @@ import type {
   Context,
   Decision,
   DeliveryOutcome,
+  Failure,
   FieldFilters,
   NewTimer,
   Origin,
+  ReadScope,
   Scope,
   Serial,
   Snapshot,
@@ -16,6 +18,7 @@ import type {
 } from '../alarm/index.ts'
 import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
+import type { FailurePage, FailureQuery } from './failures.ts'
 import type { Inbox } from './inbox.ts'
 import type { Pruned } from './retention.ts'
 
@@ -101,6 +104,8 @@ export interface StoreReads {
   readonly heartbeatMs: number
   get(scope: Scope, by: AlarmName): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
+  /** What failed or timed out and still counts as such, newest first: occurrences of recurring alarms, and one-shot alarms. */
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage>
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are pending, over all its owners. */
   countPending(tenant: string): Promise<number>
@@ -308,6 +313,8 @@ export interface LogEvent extends Scope {
   readonly key: string | null
   readonly subject: string | null
   readonly correlationId: string | null
+  /** Whether an occurrence failed or timed out with it, and no later report or retry has changed that. */
+  readonly failure: Failure | null
   readonly at: number
   /** JSON text. */
   readonly data: string

@@ -4,6 +4,7 @@ import {
   type Alarm,
   type Beginning,
   bucketOf,
+  bucketOfAlarm,
   type Change,
   type Context,
   daysOff,
@@ -168,7 +169,13 @@ export function retry(snapshot: Snapshot, context: Context): Change {
     kind: 'retry',
     wakeAt: context.now,
   }
-  const summary = { ...(outcome ?? NO_OUTCOME), status: null, completedAt: null, durationMs: null }
+  const summary = {
+    ...(outcome ?? NO_OUTCOME),
+    status: null,
+    completedAt: null,
+    durationMs: null,
+    result: null,
+  }
   return {
     alarm: record,
     add: [timer, ...resumedRule(record, context)],
@@ -186,7 +193,7 @@ export function replace(
   context: Context,
 ): Change {
   const { alarm, timers } = snapshot
-  const from = stateOf(alarm, timers, snapshot.outcome)
+  const from = bucketOfAlarm(alarm, timers, snapshot.outcome)
   const to = move(snapshot, event)
   const record = edited(alarm, context, {
     ...by.alarm,
@@ -207,7 +214,7 @@ export function replace(
       ...droppedRecords(alarm, resting, 'rescheduled', context.now),
       alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
     ],
-    tally: tallyOf(from, to, null),
+    tally: { from, to: bucketOf(to), durationMs: null },
   }
 }
 

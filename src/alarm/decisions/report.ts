@@ -116,8 +116,10 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
       lastError: reported.ok ? null : reported.text,
     },
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
-    // A recurring alarm keeps its status: only the duration is added.
-    tally: recurs(alarm) ? { from: null, to: null, durationMs } : tallyOf('timed_out', ended, durationMs),
+    // A recurring alarm keeps its status: only its occurrence, which was counted as timed out, is counted as what it is now.
+    tally: recurs(alarm)
+      ? { from: 'timed_out', to: reported.ok ? null : 'failed', durationMs }
+      : tallyOf('timed_out', ended, durationMs),
   }
 }
 

@@ -2,8 +2,11 @@ import { backoff, formatInstant, INSTANT_MAX } from '../../time/index.ts'
 import {
   type Alarm,
   BLANK_TIMER,
+  bucketOf,
+  bucketOfAlarm,
   type Change,
   type Context,
+  countFailure,
   type EarlyReport,
   type EventDraft,
   edited,
@@ -33,7 +36,7 @@ import { following, mayRunOut, unqueue } from './recurrence.ts'
 /** The outcome of one attempt to deliver an occurrence. */
 export type DeliveryOutcome =
   | ({ readonly kind: 'delivered' } & Success)
-  | ({ readonly kind: 'failed' } & Failure)
+  | ({ readonly kind: 'failed' } & FailedAttempt)
   /**
    * Released by its own engine (a drain), or by a target that accepts nothing before `until`: not counted as an attempt.
    */
@@ -49,7 +52,7 @@ interface Success {
 }
 
 /** A failed attempt. */
-export interface Failure {
+export interface FailedAttempt {
   readonly firedAt: number
   readonly endedAt: number
   readonly error: string
@@ -142,7 +145,7 @@ function delivered(loaded: LoadedTimer, delivery: Success, context: Context): Ch
 }
 
 /** Decides what a failed attempt, or a report of failure, writes: a retry, or the end of the occurrence. */
-export function failed(loaded: LoadedTimer, failure: Failure, context: Context): Change | null {
+export function failed(loaded: LoadedTimer, failure: FailedAttempt, context: Context): Change | null {
   const { alarm, timer } = loaded
   const { error } = failure
   const attempt = timer.attempt + 1
@@ -169,8 +172,11 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
-  if (failure.gone === true) return endTargetGone(loaded, consequences, context)
-  return closeOccurrence(loaded, consequences, 'exhausted', context)
+  const change =
+    failure.gone === true
+      ? endTargetGone(loaded, consequences, context)
+      : closeOccurrence(loaded, consequences, 'exhausted', context)
+  return countFailure(alarm, change, 'failed')
 }
 
 /** The alarm for the dead-letter target of an occurrence whose attempts are used up, and its record. */
@@ -299,7 +305,11 @@ function settleSuperseded(loaded: LoadedTimer, delivery: DeliveryOutcome, contex
     return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
   }
   if (delivery.kind === 'failed') {
-    return { remove, events: [failedRecord(timer, delivery.error, timer.attempt + 1, context.now)] }
+    const record = failedRecord(timer, delivery.error, timer.attempt + 1, context.now)
+    if (recurs(alarm)) return countFailure(alarm, { remove, events: [record] }, 'failed')
+    // The one-shot alarm that it belonged to goes on at another time.
+    const { failure, ...event } = record
+    return { remove, events: [event] }
   }
   return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
 }
@@ -374,7 +384,8 @@ function end(
     return { remove: [timer.id], ...consequences, status, events, tally: tallyOf(from, status, null) }
   }
   const outcome = { ...consequences.outcome, status }
-  const tally = tallyOf(from, status, outcome.durationMs)
+  const to = bucketOfAlarm(alarm, [], outcome)
+  const tally = { from: bucketOf(from), to, durationMs: outcome.durationMs }
   return { ...consequences, remove: [timer.id], outcome, events, tally }
 }
 

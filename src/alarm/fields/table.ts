@@ -133,6 +133,9 @@ export const ALARM_FIELDS = {
   createdVia: { type: 'text', wire: 'created_via', column: 'created_via', calls: SET, libraryOnly: true, defaultValue: 'library',
     doc: 'The interface it was set through: library, cli, rest, ws, mcp.' },
   updatedAt: { type: 'instant', wire: 'updated_at', doc: 'When it was last edited. Pass it in `If-Match` to detect concurrent edits.' },
+  occurrenceId: { type: 'text', wire: 'occurrence_id', omits: [null],
+    doc: 'Only in lists of failures: the id of the occurrence that failed or timed out.' },
+  scheduledFor: { type: 'instant', wire: 'scheduled_for', omits: [null], doc: 'Only in lists of failures: the instant of that occurrence.' },
   notes: { type: 'notes', wire: 'notes', omits: [null], doc: 'Remarks on the request, such as how an ambiguous time was read.' },
 } as const satisfies Readonly<Record<string, Field>>
 

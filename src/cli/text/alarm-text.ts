@@ -1,5 +1,6 @@
 import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
 import { oneLineJson, withFields } from '../../library/index.ts'
+import { TIMED_OUT } from '../../seeds/index.ts'
 import { describe, humanizeDuration, type Rule } from '../../time/index.ts'
 import { type Column, card } from './table.ts'
 import { count, oneLine } from './text-width.ts'
@@ -48,15 +49,21 @@ export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     { title: 'ID', value: (alarm) => alarm.id },
-    { title: 'STATUS', value: (alarm) => alarm.status },
+    { title: 'STATUS', value: outcomeText },
     { title: 'WHEN', value: (alarm) => whenOf(alarm, (date) => localTime(date, view.zone)) },
     { title: '', value: (alarm) => whenOf(alarm, (date) => relativeTime(date, view.now())), below: true },
   ]
 }
 
-/** The next instant, or the last if there is none. */
+/** In a list of failures, how the occurrence ended: a recurring alarm goes on after it. */
+function outcomeText({ occurrenceId, status, result }: AlarmView): string {
+  if (occurrenceId === null || status !== 'active') return status
+  return result === TIMED_OUT ? 'timed_out' : 'failed'
+}
+
+/** The instant of the failed occurrence in a list of failures; else the next instant, or the last if there is none. */
 function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
-  const at = alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
+  const at = alarm.scheduledFor ?? alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
   return at === null ? '' : text(at)
 }
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../../alarm/index.ts'
+import type { ReadScope, Scope } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type EditedCalendar,
   type EventQuery,
   eventOf,
+  type FailureQuery,
   type InFlightTimers,
   type Lease,
   type ListQuery,
@@ -16,7 +17,7 @@ import {
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
 import { readShards } from './ownership/index.ts'
-import { DOCUMENT_QUERIES, documentNamed, INBOX_QUERIES, list, readEvents } from './reads/index.ts'
+import { DOCUMENT_QUERIES, documentNamed, failures, INBOX_QUERIES, list, readEvents } from './reads/index.ts'
 import { alarmNamed, CALENDAR_QUERIES, calendarsOf, metaOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
@@ -42,12 +43,11 @@ export class SqliteReads {
   }
 
   async list(scope: Scope, query: ListQuery) {
-    const paging = list(this.session, scope, query)
-    for (;;) {
-      const step = this.readTogether(() => paging.next())
-      if (step.done) return step.value
-      await this.turn()
-    }
+    return this.#readInTurns(list(this.session, scope, query))
+  }
+
+  async failures(scope: ReadScope, query: FailureQuery) {
+    return this.#readInTurns(failures(this.session, scope, query))
   }
 
   async stats(scope: Scope) {
@@ -133,6 +133,15 @@ export class SqliteReads {
           : session.values(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
       return rows.map(documentOf)
     })
+  }
+
+  /** Lets other work run between the steps of a long read. */
+  async #readInTurns<T>(steps: Generator<void, T>): Promise<T> {
+    for (;;) {
+      const step = this.readTogether(() => steps.next())
+      if (step.done) return step.value
+      await this.turn()
+    }
   }
 
   /** Reads committed rows; turns SQLite's errors into ours. */

@@ -1,9 +1,11 @@
-import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
+import type { ReadScope, Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
   AlarmName,
   CountOption,
   Document,
   EditedCalendar,
+  FailurePage,
+  FailureQuery,
   ListQuery,
   LogEvent,
   Page,
@@ -20,7 +22,7 @@ import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats } from './list.ts'
-import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
+import { type LogQuery, lastEvent, newestEvents, readEvents, readFailures } from './log.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
 
@@ -56,6 +58,10 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
     return this.#ask('list', (database) => list(database, scope, query))
+  }
+
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage> {
+    return this.#ask('failures', (database) => readFailures(database, scope, query))
   }
 
   stats(scope: Scope): Promise<Stats> {

@@ -1,10 +1,12 @@
-import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
+import type { ReadScope, Scope, Serial, Snapshot } from '../../../alarm/index.ts'
 import type { HolidayCalendar } from '../../../time/index.ts'
 import {
   type AlarmName,
   type Document,
   documentOf,
   type EditedCalendar,
+  type FailurePage,
+  type FailureQuery,
   type InboxWake,
   inboxFull,
   type ListQuery,
@@ -27,6 +29,7 @@ import { calendarCacheOf, readSnapshots, seqNamed, snapshotIn } from '../rows/in
 import * as sql from '../sql/index.ts'
 import { DOCUMENT_QUERIES, documentIn, putDocument } from './documents.ts'
 import { appendEvent, newestEvents, readEvents } from './events.ts'
+import { failures } from './failures.ts'
 import { Gets } from './gets.ts'
 import { byArrival, INBOX_QUERIES } from './inbox.ts'
 import { list } from './list.ts'
@@ -59,6 +62,10 @@ export abstract class PostgresRecords extends ShardedStore {
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
     return this.guard(() => this.database.inSnapshot((session) => list(session, scope, query)))
+  }
+
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage> {
+    return this.guard(() => this.database.inSnapshot((session) => failures(session, scope, query)))
   }
 
   stats({ tenant, owner }: Scope): Promise<Stats> {

@@ -34,7 +34,8 @@ function rowsOf(session: Session, scope: Scope, { after, limit, alarmId }: Event
 export function appendEvent(session: Session, scope: Scope, event: UserEvent): LogEvent {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
-  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const
+  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, null, at, data] as const
   const { lastInsertRowid: seq } = session.run(sql.insertEvent, ...row)
-  return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
+  const none = { alarmId: null, occurrenceId: null, key: null, failure: null }
+  return { ...event, tenant, owner, seq, origin: 'caught', ...none }
 }

@@ -1,6 +1,6 @@
 /** The statements of the hot path. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
 
-import { ALARM_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
+import { ALARM_COLUMNS, FAILURE_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const ALARM_MARKS = ALARM_COLUMNS.map(() => '?').join(', ')
@@ -110,10 +110,20 @@ export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, complet
   failure_count, attempts FROM wakeful_outcomes WHERE alarm = ?`
 
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
-  correlation_id, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  correlation_id, failure, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+export const restateFailure = `UPDATE wakeful_events SET failure = ? WHERE seq = (
+  SELECT seq FROM wakeful_events WHERE alarm = ? AND failure = ? ORDER BY seq DESC LIMIT 1)`
+
+export const failuresOfOwner = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
+  WHERE failure IS NOT NULL AND tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+export const failuresOfTenant = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
+  WHERE failure IS NOT NULL AND tenant = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+export const failuresOfAll = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events INDEXED BY wakeful_events_failures
+  WHERE failure IS NOT NULL AND seq < ? ORDER BY seq DESC LIMIT ?`
 
 const EVENT_COLUMNS = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key,
-  e.subject, e.correlation_id, e.at, e.data`
+  e.subject, e.correlation_id, e.failure, e.at, e.data`
 
 export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
   WHERE e.tenant = ? AND e.owner = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
