@@ -11,8 +11,11 @@ export type UpkeepOptions = RecomputeOptions &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
-/** Old events read, and deleted, in one transaction. The next follows after a pause in which others can write. */
-const PRUNED_MAX = 500
+/**
+ * Old events read, and deleted, in one transaction, which takes a few milliseconds. The next follows after a pause in which
+ * others can write: about 3,000 events a second.
+ */
+const PRUNED_MAX = 200
 const PRUNE_PAUSE_MS = 50
 /** Alarms computed again in one transaction, so that others get their turn at the write lock. */
 const RECOMPUTED_MAX = 500
