@@ -13,9 +13,9 @@ export type UpkeepOptions = RecomputeOptions &
 const EVERY_MS = 60_000
 /**
  * Old events read, and deleted, in one transaction, which takes a few milliseconds. The next follows after a pause in which
- * others can write: about 3,000 events a second.
+ * others can write, so that several thousand events a second are deleted, more than a busy store adds.
  */
-const PRUNED_MAX = 200
+const PRUNED_MAX = 500
 const PRUNE_PAUSE_MS = 50
 /** Alarms computed again in one transaction, so that others get their turn at the write lock. */
 const RECOMPUTED_MAX = 500

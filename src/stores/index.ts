@@ -3,6 +3,7 @@
 export * from './apply.ts'
 export * from './doctor-checks.ts'
 export * from './document.ts'
+export * from './event-log.ts'
 export * from './export-format.ts'
 export * from './failures.ts'
 export * from './inbox.ts'

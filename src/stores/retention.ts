@@ -1,4 +1,4 @@
-import type { Scope } from '../alarm/index.ts'
+import type { ReadScope } from '../alarm/index.ts'
 
 /** How many events of each alarm retention keeps, however old they are, until the alarm has ended. */
 export const EVENTS_KEPT = 100
@@ -17,9 +17,10 @@ export interface Pruned {
 }
 
 /**
- * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
- * missed events. It has the length of the tenant's name, so that no two owners share it.
+ * The name in `meta` of the newest event that retention has deleted of an owner. It has the length of the tenant's name, so
+ * that no two owners share it; without an owner, it is how the names of the tenant's owners begin.
  */
-export function prunedEventsMeta({ tenant, owner }: Scope): string {
-  return `gone ${[...tenant].length} ${tenant}${owner}`
+export function prunedEventsMeta({ tenant, owner }: ReadScope): string {
+  if (tenant === null) return 'gone '
+  return `gone ${[...tenant].length} ${tenant}${owner ?? ''}`
 }

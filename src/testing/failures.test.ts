@@ -24,7 +24,7 @@ test('each failed occurrence of a recurring alarm is one item of failed and of h
       label: 'nightly',
       status: 'active',
       lastError: 'no space left',
-      result: 'FAILED: no space left (after 1 attempts)',
+      result: 'FAILED: no space left (after 1 attempt)',
       attempts: 1,
       completedAt: null,
     })

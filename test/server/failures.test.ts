@@ -24,7 +24,7 @@ it('lists a failed occurrence of a recurring alarm over REST, the WebSocket and 
     status: 'active',
     every: '1h',
     last_error: 'no space left',
-    result: 'FAILED: no space left (after 1 attempts)',
+    result: 'FAILED: no space left (after 1 attempt)',
   })
   expect(item.occurrence_id).toMatch(new RegExp(`^${alarm.id}-1-\\d+-forced$`))
   expect(Date.parse(item.scheduled_for)).toBeGreaterThan(0)

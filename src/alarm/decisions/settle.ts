@@ -10,19 +10,18 @@ import {
   type EarlyReport,
   type EventDraft,
   edited,
+  failedResult,
   isEnd,
   type LifecycleEvent,
   type NewTimer,
-  NO_CALENDARS,
   NO_OUTCOME,
   type Outcome,
-  occurrenceId,
   recurs,
   type Timer,
   tallyOf,
-  timerAt,
   transition,
 } from '../model/index.ts'
+import { deadLetter } from './dead-letter.ts'
 import {
   alarmRecord,
   droppedRecords,
@@ -112,13 +111,14 @@ function delivered(loaded: LoadedTimer, delivery: Success, context: Context): Ch
   const { alarm, timer } = loaded
   const { firedAt, endedAt, report } = delivery
   const startedAt = timer.startedAt ?? firedAt
-  const awaits = alarm.ack === 'report' && report === null && alarm.cancelledAt === null
+  const isDone = alarm.ack === 'delivery' || report !== null
+  const awaits = !isDone && alarm.cancelledAt === null
   const outcome: Outcome = {
     status: null,
     startedAt,
     lastFiredAt: firedAt,
-    completedAt: awaits ? null : endedAt,
-    durationMs: awaits ? null : endedAt - startedAt,
+    completedAt: isDone ? endedAt : null,
+    durationMs: isDone ? endedAt - startedAt : null,
     result: report,
     lastError: null,
     failureCount: timer.attempt,
@@ -167,8 +167,7 @@ export function failed(loaded: LoadedTimer, failure: FailedAttempt, context: Con
     const retry = parkedWhilePaused(alarm, { ...openTimer(timer, startedAt), kind: 'retry', wakeAt, attempt })
     return keepOpen(loaded, retry, { outcome, events }, 'attempt_failed')
   }
-  const result = `FAILED: ${error} (after ${attempt} attempts)`
-  const outcome = { ...summary, completedAt: failure.endedAt, result }
+  const outcome = { ...summary, result: failedResult(error, attempt) }
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
@@ -177,50 +176,6 @@ export function failed(loaded: LoadedTimer, failure: FailedAttempt, context: Con
       ? endTargetGone(loaded, consequences, context)
       : closeOccurrence(loaded, consequences, 'exhausted', context)
   return countFailure(alarm, change, 'failed')
-}
-
-/** The alarm for the dead-letter target of an occurrence whose attempts are used up, and its record. */
-function deadLetter(
-  alarm: Alarm,
-  timer: NewTimer,
-  error: string,
-  context: Context,
-): { spawn: NonNullable<Change['spawn']>; events: readonly EventDraft[] } | null {
-  if (alarm.onFailure === null) return null
-  const letter: Alarm = {
-    ...alarm,
-    id: context.newId(),
-    generation: 1,
-    rule: { kind: 'once', at: context.now, timezone: alarm.rule.timezone },
-    calendars: NO_CALENDARS,
-    target: alarm.onFailure,
-    key: null,
-    idempotencyKey: null,
-    ack: 'delivery',
-    overlap: 'skip',
-    onFailure: null,
-    createdVia: 'dead-letter',
-    createdAt: context.now,
-    updatedAt: context.now,
-    pausedAt: null,
-    cancelledAt: null,
-    notes: [
-      `dead letter of ${occurrenceId(alarm, timer)}, due ${formatInstant(timer.scheduledFor)}: ${error}`.slice(
-        0,
-        1000,
-      ),
-    ],
-  }
-  return {
-    spawn: [{ alarm: letter, timer: timerAt(letter, context.now) }],
-    events: [
-      alarmRecord('alarm.dead_lettered', context.now, {
-        letter_id: letter.id,
-        target: alarm.onFailure.name,
-        error,
-      }),
-    ],
-  }
 }
 
 /**
@@ -305,11 +260,10 @@ function settleSuperseded(loaded: LoadedTimer, delivery: DeliveryOutcome, contex
     return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
   }
   if (delivery.kind === 'failed') {
-    const record = failedRecord(timer, delivery.error, timer.attempt + 1, context.now)
-    if (recurs(alarm)) return countFailure(alarm, { remove, events: [record] }, 'failed')
-    // The one-shot alarm that it belonged to goes on at another time.
-    const { failure, ...event } = record
-    return { remove, events: [event] }
+    const { failure, ...record } = failedRecord(timer, delivery.error, timer.attempt + 1, context.now)
+    // A one-shot alarm has not failed: it goes on at another time.
+    if (!recurs(alarm) || failure === undefined) return { remove, events: [record] }
+    return countFailure(alarm, { remove, events: [{ ...record, failure }] }, failure)
   }
   return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
 }
@@ -379,14 +333,24 @@ function end(
   const status = isEnd(state) ? state : 'completed'
   const events = [...consequences.events]
   if (status === 'cancelled') events.push(alarmRecord('alarm.cancelled', context.now))
+  // A user's cancel has stored its instant already; a target that is gone has not.
+  const isNew = status === 'cancelled' && alarm.cancelledAt === null
+  const rest = isNew
+    ? { ...consequences, alarm: edited(alarm, context, { cancelledAt: context.now }) }
+    : consequences
   // Without an outcome, this occurrence leaves the summary of the previous one as it is.
-  if (consequences.outcome === undefined) {
-    return { remove: [timer.id], ...consequences, status, events, tally: tallyOf(from, status, null) }
+  if (rest.outcome === undefined) {
+    return { remove: [timer.id], ...rest, status, events, tally: tallyOf(from, status, null) }
   }
-  const outcome = { ...consequences.outcome, status }
+  const outcome = { ...rest.outcome, status }
   const to = bucketOfAlarm(alarm, [], outcome)
-  const tally = { from: bucketOf(from), to, durationMs: outcome.durationMs }
-  return { ...consequences, remove: [timer.id], outcome, events, tally }
+  return {
+    ...rest,
+    remove: [timer.id],
+    outcome,
+    events,
+    tally: { from: bucketOf(from), to, durationMs: outcome.durationMs },
+  }
 }
 
 function openTimer(timer: NewTimer, startedAt: number): NewTimer {

@@ -1,5 +1,5 @@
 import { TIMED_OUT } from '../../seeds/index.ts'
-import { type Failure, recurs, type Snapshot } from '../model/index.ts'
+import { type Failure, failedResult, recurs, type Snapshot } from '../model/index.ts'
 import { type AlarmView, viewOf } from './view.ts'
 
 /** The event with which an occurrence failed or timed out. */
@@ -24,7 +24,7 @@ export function failureView(snapshot: Snapshot, event: FailedOccurrence): AlarmV
   const occurrenceId = occurrence === null ? null : `${alarm.id}-${occurrence}`
   if (!recurs(alarm)) return { ...view, occurrenceId, scheduledFor }
   const { attempts, error } = outcomeOf(event)
-  const result = event.failure === 'timed_out' ? TIMED_OUT : `FAILED: ${error} (after ${attempts} attempts)`
+  const result = event.failure === 'timed_out' ? TIMED_OUT : failedResult(error, attempts)
   const outcome = { result, lastError: error, failureCount: attempts, attempts }
   const unknown = { startedAt: null, completedAt: null, durationMs: null }
   return { ...view, ...outcome, ...unknown, occurrenceId, scheduledFor }

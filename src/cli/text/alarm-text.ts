@@ -63,7 +63,8 @@ function outcomeText({ occurrenceId, status, result }: AlarmView): string {
 
 /** The instant of the failed occurrence in a list of failures; else the next instant, or the last if there is none. */
 function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
-  const at = alarm.scheduledFor ?? alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
+  const { scheduledFor, nextFireAt, completedAt, lastFiredAt, cancelledAt, startedAt } = alarm
+  const at = scheduledFor ?? nextFireAt ?? completedAt ?? lastFiredAt ?? cancelledAt ?? startedAt
   return at === null ? '' : text(at)
 }
 
@@ -110,6 +111,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
       ...NAMES.map((name): [string, string] => [spaced(name), oneLine(String(alarm[name] ?? ''))]),
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
+      ['cancelled', at(alarm.cancelledAt)],
       ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
       ['notes', noteText(alarm.notes)],
     ],

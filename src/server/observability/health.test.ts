@@ -29,6 +29,7 @@ describe('readiness', () => {
         checks: {
           process: { ok: true, detail: 'running' },
           store: { ok: true, detail: 'answered in 0 ms' },
+          secret: { ok: true, detail: 'this process can sign webhooks' },
           shards: { ok: true, detail: '2 run here, 0 in other processes, 0 in none' },
           lag: { ok: true, detail: 'the oldest due alarm is 0 s late; the limit is 60 s' },
         },
@@ -76,6 +77,7 @@ describe('readiness', () => {
     const readings = {
       takesWrites: true,
       isRunning: true,
+      hasSecret: true,
       inFlight: 0,
       queued: 0,
       unsettled: 0,

@@ -14,6 +14,7 @@ const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 
 const READINGS: Readings = {
   takesWrites: true,
   isRunning: true,
+  hasSecret: true,
   inFlight: 0,
   queued: 0,
   unsettled: 0,
@@ -234,7 +235,7 @@ test('a scrape answers if the store fails or hangs, and says so', async () => {
   })
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
-  await clock.advance(2_000)
+  await clock.advance(1_000)
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
 })
 

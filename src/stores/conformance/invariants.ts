@@ -8,8 +8,8 @@ import {
   type Snapshot,
   stateOf,
 } from '../../alarm/index.ts'
+import type { LogEvent } from '../event-log.ts'
 import type { FailureItem } from '../failures.ts'
-import type { LogEvent } from '../store.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
 /** The events that end an occurrence, and those of its report: at most one of each. */

@@ -1,4 +1,6 @@
 import {
+  bySerial,
+  isSeen,
   LAST_SERIAL,
   type ReadScope,
   type Scope,
@@ -8,10 +10,15 @@ import {
 } from '../../../src/alarm/index.ts'
 import {
   bytesOf,
+  EVENTS_FILTERED_MAX,
   EVENTS_KEPT,
+  type EventFilter,
+  type EventPage,
+  type EventQuery,
   type FailureItem,
   type FailurePage,
   type FailureQuery,
+  isCut,
   isWanted,
   LOG_BYTES_MAX,
   type LogEvent,
@@ -22,42 +29,55 @@ import {
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
-import { seqNamed, snapshotAt } from './snapshots.ts'
+import { snapshotAt } from './snapshots.ts'
 import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
-/** Which part of the log to read. */
-export interface LogQuery {
-  readonly after: Serial
-  readonly limit: number
-  readonly alarmId?: string
-}
-
-/** Reads one owner's or one alarm's log after a position, oldest first. */
-export function readEvents(database: SimulatedDatabase, scope: Scope, query: LogQuery): LogEvent[] {
+/** Reads a page of the log after a position, oldest first. */
+export function readEvents(database: SimulatedDatabase, scope: ReadScope, query: EventQuery): EventPage {
   const { tables } = database
-  if (query.alarmId === undefined) {
-    const group = scopedName(scope)
-    return page(database, tables.eventsOfOwner, group, query)
+  const { after, alarmId } = query
+  if (alarmId !== undefined) {
+    const alarm = tables.alarms.values().find(({ id }) => id === alarmId)
+    if (alarm === undefined || !isSeen(scope, alarm)) return { events: [], next: after, more: false }
+    return page(database, tables.eventsOfAlarm, alarm.seq, query)
   }
-  const alarm = seqNamed(database, scope, { id: query.alarmId })
-  return alarm === undefined ? [] : page(database, tables.eventsOfAlarm, alarm, query)
+  if (scope.tenant === null) return page(database, tables.allEvents, ALL, query)
+  if (scope.owner === null) return page(database, tables.eventsOfTenant, scope.tenant, query)
+  return page(database, tables.eventsOfOwner, scopedName(scope), query)
 }
 
 function page(
   database: SimulatedDatabase,
   index: SimulatedDatabase['tables']['eventsOfOwner'],
   group: string | Serial,
-  { after, limit }: LogQuery,
-): LogEvent[] {
+  { after, limit, filter, alarmId }: EventQuery,
+): EventPage {
   const from = index.upTo(group, after)
+  const below = index.in(group).slice(from, filter === undefined ? from + limit : from + EVENTS_FILTERED_MAX)
   const page = new PageLimit(limit, LOG_BYTES_MAX)
-  const events = index
-    .in(group)
-    .slice(from, from + limit)
-    .filter(({ key }) => page.add(utf8Length(database.tables.events.get(key)!.data)))
-  const last = events.at(-1)
-  if (last !== undefined) database.assertWhole(last.key)
-  return events.map(({ key }) => read(database, key))
+  const found = below
+    .map(({ key }) => database.tables.events.get(key)!)
+    .filter((event) => filter === undefined || isMatch(event, filter))
+    .filter(({ data }) => page.add(utf8Length(data)))
+  const last = found.at(-1)?.seq ?? after
+  const events = found.map(({ seq }) => read(database, seq))
+  const isFull = isCut(events, limit)
+  const isLong = filter !== undefined && below.length === EVENTS_FILTERED_MAX
+  const end = isLong ? below.at(-1)!.key : alarmId === undefined ? (lastEvent(database)?.seq ?? 0) : last
+  const next = isFull || filter === undefined || end < after ? last : end
+  if (next > after) database.assertWhole(next)
+  return { events, next, more: isFull || isLong }
+}
+
+function isMatch(event: LoggedRow, filter: EventFilter): boolean {
+  const { types, origin, subject, correlationId, since, until } = filter
+  const isOfType = (type: string) =>
+    event.type === type || (type.endsWith('.') && event.type.startsWith(type))
+  if (types !== undefined && !types.some(isOfType)) return false
+  if (origin !== undefined && event.origin !== origin) return false
+  if (subject !== undefined && event.subject !== subject) return false
+  if (correlationId !== undefined && event.correlationId !== correlationId) return false
+  return event.at >= (since ?? -Infinity) && event.at < (until ?? Infinity)
 }
 
 /** Reads one alarm's newest events, oldest first. */
@@ -165,4 +185,12 @@ function removeAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
   for (const [name, alarm] of tables.idempotencyKeys.entries())
     if (alarm === seq) tables.idempotencyKeys.remove(name)
   tables.alarms.remove(seq)
+}
+
+/** The newest event that retention has deleted of a scope. */
+export function prunedTo({ tables }: SimulatedDatabase, scope: ReadScope): Serial | null {
+  const prefix = prunedEventsMeta(scope)
+  const isOf = (name: string) => (scope.owner === null ? name.startsWith(prefix) : name === prefix)
+  const all = tables.facts.entries().flatMap(([name, value]) => (isOf(name) ? [serialOf(value)] : []))
+  return [...all].sort(bySerial).at(-1) ?? null
 }

@@ -4,10 +4,11 @@ import type {
   CountOption,
   Document,
   EditedCalendar,
+  EventPage,
+  EventQuery,
   FailurePage,
   FailureQuery,
   ListQuery,
-  LogEvent,
   Page,
   ShardState,
   Stats,
@@ -22,9 +23,9 @@ import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats } from './list.ts'
-import { type LogQuery, lastEvent, newestEvents, readEvents, readFailures } from './log.ts'
+import { lastEvent, newestEvents, prunedTo, readEvents, readFailures } from './log.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
-import type { CalendarRow } from './tables.ts'
+import { ALL, type CalendarRow } from './tables.ts'
 
 /** The reads of a simulated store, one statement each. */
 export abstract class SimulatedReads extends ShardedStore implements StoreReads {
@@ -88,8 +89,19 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     return this.#ask('list_documents', (database) => listDocuments(database, kind, tenant, after, limit))
   }
 
-  events(scope: Scope, query: LogQuery): Promise<LogEvent[]> {
+  events(scope: ReadScope, query: EventQuery): Promise<EventPage> {
     return this.#ask('events', (database) => readEvents(database, scope, query))
+  }
+
+  firstEventAfter(position: Serial) {
+    return this.#ask('first_event', ({ tables }) => {
+      const key = tables.allEvents.in(ALL)[tables.allEvents.upTo(ALL, position)]?.key
+      return key === undefined ? null : { seq: key, at: tables.events.get(key)!.at }
+    })
+  }
+
+  prunedTo(scope: ReadScope): Promise<Serial | null> {
+    return this.#ask('pruned_to', (database) => prunedTo(database, scope))
   }
 
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {

@@ -8,6 +8,8 @@ import {
   formatRounded,
   outdatedAdvice,
   poolChecks,
+  SECRET_META,
+  type SecretJudge,
   type ShardState,
 } from '../../index.ts'
 import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
@@ -46,6 +48,7 @@ export async function examinePostgres(
   url: string,
   clock: Clock,
   limits: HealthLimits = HEALTH_LIMITS,
+  judgeSecret?: SecretJudge,
 ): Promise<Check[]> {
   let database: Database
   try {
@@ -58,7 +61,7 @@ export async function examinePostgres(
     return [
       await serverCheck(database),
       ...(await look('settings', () => settingsChecks(database))),
-      ...(await look('schema', () => storeChecks(database, clock, limits))),
+      ...(await look('schema', () => storeChecks(database, clock, limits, judgeSecret))),
     ]
   } catch (thrown) {
     return [unreadable(database, 'server', thrown)]
@@ -68,7 +71,12 @@ export async function examinePostgres(
 }
 
 /** The contents of the schema; if it cannot be read, only the rights that are missing. */
-async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
+async function storeChecks(
+  database: Database,
+  clock: Clock,
+  limits: HealthLimits,
+  judgeSecret: SecretJudge | undefined,
+): Promise<Check[]> {
   const { session } = database
   const rights = await rightsOf(session)
   if (!rights.canRead) return [rights.check]
@@ -79,6 +87,9 @@ async function storeChecks(database: Database, clock: Clock, limits: HealthLimit
   return [
     ...(await look('schema', async () => [await schemaCheck(database, version)])),
     ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('secret', async () =>
+      judgeSecret === undefined ? [] : [judgeSecret(await secretOf(session))],
+    )),
     ...(await look('figures', () => figures(session))),
     rights.check,
     ...(await healthChecks(session, look, limits)),
@@ -222,6 +233,11 @@ function servedBy(all: number, holders: readonly string[], free: readonly ShardS
   const pending = free.reduce((sum, shard) => sum + shard.pending, 0)
   const rest = free.length === 0 ? '' : `, ${free.length} have no owner (${pending} pending)`
   return `${all} shards, served by ${formatCount(holders.length)} process${holders.length === 1 ? '' : 'es'}${rest}`
+}
+
+/** The fingerprint of the store's secret; null before the first webhook. */
+async function secretOf(session: Session): Promise<string | null> {
+  return ((await session.row(sql.meta, SECRET_META))?.[0] ?? null) as string | null
 }
 
 async function figures(session: Session): Promise<Check[]> {

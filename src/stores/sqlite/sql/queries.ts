@@ -109,6 +109,9 @@ export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
 export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, completed_at, duration_ms, result, last_error,
   failure_count, attempts FROM wakeful_outcomes WHERE alarm = ?`
 
+/** The row of an alarm, and whose it is. */
+export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful_alarms WHERE id = ?'
+
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
   correlation_id, failure, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
@@ -122,26 +125,16 @@ export const failuresOfTenant = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
 export const failuresOfAll = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events INDEXED BY wakeful_events_failures
   WHERE failure IS NOT NULL AND seq < ? ORDER BY seq DESC LIMIT ?`
 
-const EVENT_COLUMNS = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key,
-  e.subject, e.correlation_id, e.failure, e.at, e.data`
-
-export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.tenant = ? AND e.owner = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const eventsOfAll = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e
-  LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.alarm = ? ORDER BY e.seq DESC LIMIT ?`
-
 export const appendedEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
 export const newestEventAt = 'SELECT at FROM wakeful_events ORDER BY seq DESC LIMIT 1'
 export const newestAlarmAt = 'SELECT created_at AS at FROM wakeful_alarms ORDER BY seq DESC LIMIT 1'
+export const firstEventAfter = 'SELECT seq, at FROM wakeful_events WHERE seq > ? ORDER BY seq LIMIT 1'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
+
+/** Of all values whose name begins with this, the largest. */
+export const newestMeta =
+  'SELECT max(CAST(value AS INTEGER)) AS newest FROM wakeful_meta WHERE substr(name, 1, length(?1)) = ?1'
 
 export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,
   timed_out, duration_ms_sum, duration_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -41,6 +41,7 @@ CREATE TABLE wakeful.alarms (
   created_via text NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  registered_at bigint NOT NULL,
   paused_at bigint,
   cancelled_at bigint,
   notes text,
@@ -48,7 +49,8 @@ CREATE TABLE wakeful.alarms (
   CHECK ((kind = 'once') OR (rule IS NOT NULL)),
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 );
 
 -- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway.
@@ -156,6 +158,7 @@ CREATE TABLE wakeful.events (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
 CREATE INDEX events_owner ON wakeful.events (tenant, owner, seq);
+CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
 CREATE INDEX events_failures_owner ON wakeful.events (tenant, owner, seq) WHERE failure IS NOT NULL;
 CREATE INDEX events_failures_tenant ON wakeful.events (tenant, seq) WHERE failure IS NOT NULL;
 CREATE INDEX events_failures ON wakeful.events (seq) WHERE failure IS NOT NULL;

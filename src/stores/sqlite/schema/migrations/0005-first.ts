@@ -41,6 +41,8 @@ CREATE TABLE wakeful_alarms (
   created_via TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  -- When its wait began: its last set or reschedule.
+  registered_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
   notes TEXT,
@@ -49,7 +51,8 @@ CREATE TABLE wakeful_alarms (
   -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
@@ -162,6 +165,7 @@ CREATE TABLE wakeful_events (
 ) STRICT;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 -- Failures of an owner, of a tenant, and of all: rare rows, so that a fire that succeeds pays nothing.
 CREATE INDEX wakeful_events_failures_owner ON wakeful_events (tenant, owner) WHERE failure IS NOT NULL;
 CREATE INDEX wakeful_events_failures_tenant ON wakeful_events (tenant) WHERE failure IS NOT NULL;
