@@ -28,6 +28,11 @@ const RECURRING_FIGURES = [
   'functions that take the most',
   '#%',
 ]
+const RETENTION_FIGURES = [
+  'without #/s p50 # ms p99 # ms rows of the log after each round: #',
+  'with #/s p50 # ms p99 # ms rows of the log after each round: #',
+  'p99 with retention compared with without: ×# (target: at most ×#)',
+]
 const POSTGRES_FIGURES = [
   LATENESS,
   'cancels by 64 callers: #/s; meanwhile # of 300 fires/s, p99 # ms late',
@@ -88,6 +93,7 @@ const FIGURES: Readonly<Record<string, readonly string[]>> = {
     'the same while the API is called #',
     'latency of the API meanwhile, ms p50 #, p99 #, max #',
   ],
+  'bench:retention': ['sqlite', ...RETENTION_FIGURES, 'postgres', ...RETENTION_FIGURES],
   'bench:recurring': ['event', ...RECURRING_FIGURES, 'handler', ...RECURRING_FIGURES],
 }
 

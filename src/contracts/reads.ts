@@ -41,6 +41,8 @@ export const readOperations = operationsOf('what happened', {
   history: {
     rights: 'read',
     summary: 'List alarms by outcome, newest first',
+    description:
+      'With `status` `failed` or `timeout_unknown`, the failures of `GET /v1/failed` with that outcome.',
     query: z.strictObject({
       status: choice(
         HISTORY_STATUSES,
@@ -62,19 +64,25 @@ export const readOperations = operationsOf('what happened', {
       'The counts.',
       named('Stats', {
         total: z.int(),
-        pending: z.int(),
+        pending: z.int().describe('Active or paused, recurring ones too.'),
         fired: z.int().describe('Delivered, awaiting a report.'),
         completed: z.int(),
-        failed: z.int(),
+        failed: z
+          .int()
+          .describe(
+            'One-shot alarms that failed, and failed occurrences of recurring alarms. Retention does not lower it.',
+          ),
         cancelled: z.int(),
-        timeout_unknown: z.int(),
+        timeout_unknown: z.int().describe('The same of what timed out.'),
         avg_duration_ms: z.number().nullable(),
       }),
     ),
   },
   failed: {
     rights: 'read',
-    summary: 'List alarms that failed or timed out, newest first',
+    summary: 'List what failed or timed out, the newest failure first',
+    description:
+      'One item for each one-shot alarm that failed or timed out, and for each such occurrence of a recurring alarm: the alarm, with the `occurrence_id`, its `scheduled_for`, and the result, the error and the attempts of that occurrence. An occurrence is listed as long as its event is kept. An alarm that was cancelled because its webhook answered 410 is listed too.',
     query: z.strictObject({ limit: limit(20), cursor }),
     answers: pageAnswer,
   },

@@ -16,19 +16,11 @@ import {
   wireJson,
   withoutUndefined,
 } from '../alarm/index.ts'
-import { inField, WakefulError } from '../error.ts'
+import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
 import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
-import type { ListPosition, ListQuery } from '../stores/index.ts'
-import {
-  parse,
-  parseInstant,
-  preview,
-  type Rule,
-  resolveSince,
-  type When,
-  type WhenContext,
-} from '../time/index.ts'
+import type { FailureQuery, ListPosition, ListQuery } from '../stores/index.ts'
+import { parse, preview, type Rule, resolveSince, type When, type WhenContext } from '../time/index.ts'
 import type {
   AlarmRef,
   FailedPageOptions,
@@ -37,7 +29,6 @@ import type {
   ListOptions,
   ListPage,
   PreviewOptions,
-  SeenOptions,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -45,6 +36,7 @@ import type { LibraryContext } from './context.ts'
 import { eventFilterOf } from './event-filter.ts'
 import { eventData, eventView } from './events.ts'
 import type { EventsOptions, EventsPage, EventView } from './events-api.ts'
+import { allFailures, failurePage } from './failures.ts'
 import type { DefaultTarget } from './resources.ts'
 
 const LIST_DEFAULT = 50
@@ -162,24 +154,29 @@ export class ScopedReads {
   }
 
   async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
-    return this.#whole(this.#historyQuery(checked<HistoryOptions>('history', options, HISTORY)))
+    const asked = checked<HistoryOptions>('history', options, HISTORY)
+    const query = this.#historyQuery(asked)
+    const failures = failuresIn(query)
+    return failures === null ? this.#whole(query) : allFailures(this.library.store, this.scope, failures)
   }
 
   async historyPage(options: HistoryPageOptions = {}): Promise<ListPage> {
     const call = 'historyPage'
     const { cursor, ...rest } = checked<HistoryPageOptions>(call, options, { ...HISTORY, cursor: true })
-    return this.#page(this.#historyQuery(rest), cursor)
+    const query = this.#historyQuery(rest)
+    const failures = failuresIn(query)
+    return failures === null ? this.#page(query, cursor) : this.#failurePage(failures, cursor)
   }
 
   async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
     const { limit } = checked<typeof options>('failed', options, { limit: true })
-    return this.#whole(this.#failedQuery(limit))
+    return allFailures(this.library.store, this.scope, { limit: this.#limit(limit, FAILED_DEFAULT) })
   }
 
   async failedPage(options: FailedPageOptions = {}): Promise<ListPage> {
     const names = { limit: true, cursor: true } as const
     const { limit, cursor } = checked<FailedPageOptions>('failedPage', options, names)
-    return this.#page(this.#failedQuery(limit), cursor)
+    return this.#failurePage({ limit: this.#limit(limit, FAILED_DEFAULT) }, cursor)
   }
 
   async stats() {
@@ -274,8 +271,8 @@ export class ScopedReads {
     }
   }
 
-  #failedQuery(limit: number | undefined): ListQuery {
-    return { states: ['failed', 'timed_out'], order: 'newest', limit: this.#limit(limit, FAILED_DEFAULT) }
+  #failurePage(query: FailureQuery, cursor: string | undefined): Promise<ListPage> {
+    return failurePage(this.library.store, this.scope, query, checkedText('cursor', cursor))
   }
 
   async #page(query: ListQuery, cursor: string | undefined): Promise<ListPage> {
@@ -336,6 +333,12 @@ function statesOf<S extends string>(
   status: S,
 ): readonly State[] {
   return table[assertChoice('status', status, Object.keys(table) as S[])]
+}
+
+/** What a history of failures reads; null for a history of alarms. */
+function failuresIn({ states = [], target, since, limit }: ListQuery): FailureQuery | null {
+  const kinds = states.filter((state) => state === 'failed' || state === 'timed_out')
+  return kinds.length === 0 ? null : { kinds, target, since, limit }
 }
 
 /** What is not there and what is not yours is the same answer. */

@@ -13,7 +13,10 @@ export type UpkeepOptions = RecomputeOptions &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
-/** Old events read, and deleted, in one transaction. The next follows after a pause in which others can write. */
+/**
+ * Old events read, and deleted, in one transaction, which takes a few milliseconds. The next follows after a pause in which
+ * others can write, so that several thousand events a second are deleted, more than a busy store adds.
+ */
 const PRUNED_MAX = 500
 const PRUNE_PAUSE_MS = 50
 /** Alarms computed again in one transaction, so that others get their turn at the write lock. */

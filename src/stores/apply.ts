@@ -1,14 +1,17 @@
-import type {
-  Alarm,
-  Change,
-  Context,
-  EndStatus,
-  EventDraft,
-  NewTimer,
-  Outcome,
-  Serial,
-  Timer,
-  TimerUpdate,
+import {
+  type Alarm,
+  type Change,
+  type Context,
+  type EndStatus,
+  type EventDraft,
+  type Failure,
+  isFailure,
+  type NewTimer,
+  type Outcome,
+  type Serial,
+  type Tally,
+  type Timer,
+  type TimerUpdate,
 } from '../alarm/index.ts'
 import type { StoredAlarm, Tallies } from './rows.ts'
 
@@ -36,6 +39,8 @@ export interface ChangeWrites {
   /** Ends the alarm, and leaves the rest of its outcome as it is. */
   putStatus(alarm: OutcomeAlarm, status: EndStatus): void
   addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void
+  /** The alarm's newest failure of this kind is another one now, or none. */
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void
 }
 
 const NONE: readonly never[] = []
@@ -72,6 +77,13 @@ export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Chan
   else if (change.outcome !== undefined) writes.putOutcome(record, change.outcome)
   if (change.status !== undefined) writes.putStatus(record, change.status)
   for (const event of change.events ?? NONE) writes.addEvent(record, event, context)
-  if (change.tally !== undefined) writes.tallies.add(record, change.tally)
+  if (change.tally !== undefined) addTally(writes, record, change.tally)
   for (const { alarm: spawned, timer } of change.spawn ?? NONE) writes.insertAlarm(spawned, timer)
+}
+
+/** Counts a change. What is no longer counted as a failure, because of a retry or a late report, is not listed as one either. */
+function addTally(writes: ChangeWrites, alarm: StoredAlarm, tally: Tally): void {
+  writes.tallies.add(alarm, tally)
+  if (isFailure(tally.from))
+    writes.restateFailure(alarm.seq, tally.from, isFailure(tally.to) ? tally.to : null)
 }

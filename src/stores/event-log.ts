@@ -1,4 +1,4 @@
-import type { AlarmEventType, Origin, Scope, Serial } from '../alarm/index.ts'
+import type { AlarmEventType, Failure, Origin, Scope, Serial } from '../alarm/index.ts'
 
 /** A row of the log. */
 export interface LogEvent extends Scope {
@@ -11,6 +11,8 @@ export interface LogEvent extends Scope {
   readonly key: string | null
   readonly subject: string | null
   readonly correlationId: string | null
+  /** Whether an occurrence failed or timed out with it, and no later report or retry has changed that. */
+  readonly failure: Failure | null
   readonly at: number
   /** JSON text. */
   readonly data: string

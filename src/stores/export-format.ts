@@ -1,12 +1,12 @@
 import {
   type Alarm,
-  bucketOf,
+  bucketOfAlarm,
   FIELD_COLUMNS,
   type NewTimer,
   NO_CALENDARS,
   type Outcome,
   type Serial,
-  stateOf,
+  type Tally,
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
 import { formatInstant, type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
@@ -271,8 +271,16 @@ function hasNumbersOrNull(value: object, names: readonly string[]): boolean {
 
 /** How an imported alarm counts in the tallies. */
 export function portableTally({ alarm, timers, outcome }: PortableAlarm) {
-  const bucket = bucketOf(stateOf(alarm, timers, outcome))
+  const bucket = bucketOfAlarm(alarm, timers, outcome)
   return { from: 'pending', to: bucket, durationMs: outcome?.durationMs ?? null } as const
+}
+
+/** How an imported event counts in the tallies: a failed occurrence of a recurring alarm counts by itself. Null if it does not. */
+export function portableEventTally(
+  { failure = null }: PortableEvent['event'],
+  recurs: boolean,
+): Tally | null {
+  return failure === null || !recurs ? null : { from: null, to: null, durationMs: null, occurrence: failure }
 }
 
 /** Whether its instants depend on zone data: the exporting process may have had another version of it. */

@@ -41,6 +41,7 @@ export function quarantineOf(alarm: UnreadableAlarm, timer: Values, reason: stri
     occurrence,
     null,
     null,
+    'failed',
   ] as const
   const event = [...names, context.now, JSON.stringify({ error, attempts })] as const
   const isAwaiting = alarm.kind === 'once' && of('kind') === 'report'

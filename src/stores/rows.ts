@@ -3,6 +3,7 @@ import {
   blank,
   type EventDraft,
   eventJson,
+  type Failure,
   FIELD_COLUMNS,
   type NewTimer,
   NO_CALENDARS,
@@ -264,24 +265,24 @@ type OutcomeValues = [
 /** The event of a row of the log, which is read with its alarm's id and key. */
 export function eventOf(values: Values): LogEvent {
   const [
-    seq, id, tenant, owner, type, origin, alarmId, occurrence, key, subject, correlationId, at, data,
+    seq, id, tenant, owner, type, origin, alarmId, occurrence, key, subject, correlationId, failure, at, data,
   ] = values as EventValues // biome-ignore format: a list
   const occurrenceId = alarmId === null || occurrence === null ? null : `${alarmId}-${occurrence}`
   const names = { alarmId, occurrenceId, key, subject, correlationId }
-  return { seq, id, tenant, owner, type, origin, ...names, at, data }
+  return { seq, id, tenant, owner, type, origin, ...names, failure, at, data }
 }
 
 /** The values of an event to write: its names, its alarm's row, its instant and its data. */
 export function eventValues(id: string, alarm: StoredAlarm, event: EventDraft) {
   const { tenant, owner, seq, subject, correlationId } = alarm
-  const { type, origin, occurrence, at } = event
+  const { type, origin, occurrence, failure = null, at } = event
   const names = [id, tenant, owner, type, origin, seq, occurrence, subject, correlationId] as const
-  return [...names, at, eventJson(event)] as const
+  return [...names, failure, at, eventJson(event)] as const
 }
 
 type EventValues = [
   Serial, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
-  string | null, number, string,
+  string | null, Failure | null, number, string,
 ] // biome-ignore format: a list
 
 /** The calendar of a row: its name, version, dates and weekend. */
@@ -339,6 +340,7 @@ export class Tallies {
       if (tally.from !== null) sums[tally.from] -= 1
       if (tally.to !== null) sums[tally.to] += 1
     }
+    if (tally.occurrence !== undefined) sums[tally.occurrence] += 1
     if (tally.durationMs !== null) {
       sums.duration += tally.durationMs
       sums.measured += 1

@@ -16,6 +16,7 @@ import type {
 import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
 import type { EventPage, EventQuery, LogEvent, UserEvent } from './event-log.ts'
+import type { FailurePage, FailureQuery } from './failures.ts'
 import type { Inbox } from './inbox.ts'
 import type { MissingHandler } from './missing-handlers.ts'
 import type { Pruned } from './retention.ts'
@@ -102,6 +103,8 @@ export interface StoreReads {
   readonly heartbeatMs: number
   get(scope: Scope, by: AlarmName): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
+  /** What failed or timed out and still counts as such, newest first: occurrences of recurring alarms, and one-shot alarms. */
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage>
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are pending, over all its owners. */
   countPending(tenant: string): Promise<number>

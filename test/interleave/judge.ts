@@ -306,12 +306,20 @@ function judgeRecords(events: readonly EventRow[]): Breach[] {
 }
 
 /** The incrementally maintained tallies must equal a recount. */
-function judgeCounters({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
+function judgeCounters({ alarms, timers, events, outcomes, tallies }: Rows): Breach[] {
   const statusOf = new Map(outcomes.map(({ alarm, status }) => [alarm, status]))
   const counted: Record<string, number> = {
     total: alarms.length, pending: 0, fired: 0, completed: 0, failed: 0, cancelled: 0, timed_out: 0,
   } // biome-ignore format: a list
-  for (const alarm of alarms) counted[bucket(alarm, statusOf.get(alarm.seq) ?? null, timers)]! += 1
+  const failures = events.filter(({ failure }) => failure !== null)
+  for (const alarm of alarms) {
+    const own = failures.filter((event) => event.alarm === alarm.seq)
+    const status = statusOf.get(alarm.seq) ?? null
+    // A one-shot alarm that its target's end has cancelled counts as failed. Occurrences of recurring alarms count each.
+    if (alarm.kind === 'once' && own.length > 0) counted[own[0]!.failure!]! += own.length
+    else counted[bucket(alarm, status, timers)]! += 1
+    if (alarm.kind !== 'once') for (const { failure } of own) counted[failure!]! += 1
+  }
   const wrong = Object.entries(counted).filter(
     ([name, count]) => tallies.reduce((sum, row) => sum + row[name]!, 0) !== count,
   )

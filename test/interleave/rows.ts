@@ -34,6 +34,7 @@ export interface EventRow {
   readonly alarm: number | null
   readonly type: string
   readonly occurrence: string | null
+  readonly failure: 'failed' | 'timed_out' | null
   readonly data: string
 }
 

@@ -4,6 +4,7 @@ import {
   type Alarm,
   type Beginning,
   bucketOf,
+  bucketOfAlarm,
   type Change,
   type Context,
   daysOff,
@@ -195,7 +196,13 @@ export function retry(snapshot: Snapshot, context: Context): Change {
     kind: 'retry',
     wakeAt: context.now,
   }
-  const summary = { ...(outcome ?? NO_OUTCOME), status: null, completedAt: null, durationMs: null }
+  const summary = {
+    ...(outcome ?? NO_OUTCOME),
+    status: null,
+    completedAt: null,
+    durationMs: null,
+    result: null,
+  }
   return {
     alarm: record,
     add: [timer, ...resumedRule(record, context)],
@@ -216,7 +223,7 @@ export function replace(
   context: Context,
 ): Change {
   const { alarm, timers } = snapshot
-  const from = stateOf(alarm, timers, snapshot.outcome)
+  const from = bucketOfAlarm(alarm, timers, snapshot.outcome)
   const to = move(snapshot, event)
   const changed = edited(alarm, context, {
     ...by.alarm,
@@ -248,7 +255,7 @@ export function replace(
         ...(record.notes.length > 0 && { notes: record.notes }),
       }),
     ],
-    tally: tallyOf(from, to, null),
+    tally: { from, to: bucketOf(to), durationMs: null },
   }
 }
 

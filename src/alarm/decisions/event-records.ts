@@ -47,11 +47,8 @@ function movedFrom({ rule }: Alarm, { nominal }: NewTimer): { moved_from?: strin
 
 /** The one record of an occurrence whose attempts are used up, or the failed report of a delivered one. */
 export function failedRecord(timer: NewTimer, error: string, attempts: number, at: number): EventDraft {
-  return occurrenceRecord('alarm.failed', timer, at, {
-    scheduled_for: formatInstant(timer.scheduledFor),
-    error,
-    attempts,
-  })
+  const data = { scheduled_for: formatInstant(timer.scheduledFor), error, attempts }
+  return { ...occurrenceRecord('alarm.failed', timer, at, data), failure: 'failed' }
 }
 
 /** A range of occurrences that were not delivered, and why. The first of them names the record. */

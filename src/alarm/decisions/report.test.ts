@@ -133,7 +133,7 @@ describe('late, after the time-out', () => {
     const overdue = { result: 'timeout_unknown', startedAt: NOW + HOUR, attempts: 1 }
     expect(report(snapshot(hourly, [{}], { outcome: overdue }), ok, context)).toMatchObject({
       outcome: { status: null, result: 'done', durationMs: HOUR },
-      tally: { from: null, to: null, durationMs: HOUR },
+      tally: { from: 'timed_out', to: null, durationMs: HOUR },
     })
   })
 

@@ -119,8 +119,10 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
       failureCount: reported.ok ? outcome.attempts - 1 : outcome.failureCount,
     },
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
-    // A recurring alarm keeps its status: only the duration is added.
-    tally: recurs(alarm) ? { from: null, to: null, durationMs } : tallyOf('timed_out', ended, durationMs),
+    // A recurring alarm keeps its status: only its occurrence, which was counted as timed out, is counted as what it is now.
+    tally: recurs(alarm)
+      ? { from: 'timed_out', to: reported.ok ? null : 'failed', durationMs }
+      : tallyOf('timed_out', ended, durationMs),
   }
 }
 

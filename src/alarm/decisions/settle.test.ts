@@ -133,13 +133,13 @@ describe('a once alarm', () => {
     })
   })
 
-  test('whose target is gone ends cancelled, with the record of its failure', () => {
+  test('whose target is gone ends cancelled, with the record of its failure, and counts as failed', () => {
     const change = settle(loaded(once), { ...failed, gone: true }, context)
     expect(change).toMatchObject({
       remove: [1],
       outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempt)' },
       alarm: { cancelledAt: context.now },
-      tally: { from: 'pending', to: 'cancelled' },
+      tally: { from: 'pending', to: 'failed' },
     })
     expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])
   })

@@ -2,8 +2,11 @@ import { backoff, formatInstant, INSTANT_MAX } from '../../time/index.ts'
 import {
   type Alarm,
   BLANK_TIMER,
+  bucketOf,
+  bucketOfAlarm,
   type Change,
   type Context,
+  countFailure,
   type EarlyReport,
   type EventDraft,
   edited,
@@ -11,16 +14,14 @@ import {
   isEnd,
   type LifecycleEvent,
   type NewTimer,
-  NO_CALENDARS,
   NO_OUTCOME,
   type Outcome,
-  occurrenceId,
   recurs,
   type Timer,
   tallyOf,
-  timerAt,
   transition,
 } from '../model/index.ts'
+import { deadLetter } from './dead-letter.ts'
 import {
   alarmRecord,
   droppedRecords,
@@ -34,7 +35,7 @@ import { following, mayRunOut, unqueue } from './recurrence.ts'
 /** The outcome of one attempt to deliver an occurrence. */
 export type DeliveryOutcome =
   | ({ readonly kind: 'delivered' } & Success)
-  | ({ readonly kind: 'failed' } & Failure)
+  | ({ readonly kind: 'failed' } & FailedAttempt)
   /**
    * Released by its own engine (a drain), or by a target that accepts nothing before `until`: not counted as an attempt.
    */
@@ -50,7 +51,7 @@ interface Success {
 }
 
 /** A failed attempt. */
-export interface Failure {
+export interface FailedAttempt {
   readonly firedAt: number
   readonly endedAt: number
   readonly error: string
@@ -144,7 +145,7 @@ function delivered(loaded: LoadedTimer, delivery: Success, context: Context): Ch
 }
 
 /** Decides what a failed attempt, or a report of failure, writes: a retry, or the end of the occurrence. */
-export function failed(loaded: LoadedTimer, failure: Failure, context: Context): Change | null {
+export function failed(loaded: LoadedTimer, failure: FailedAttempt, context: Context): Change | null {
   const { alarm, timer } = loaded
   const { error } = failure
   const attempt = timer.attempt + 1
@@ -170,53 +171,11 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
-  if (failure.gone === true) return endTargetGone(loaded, consequences, context)
-  return closeOccurrence(loaded, consequences, 'exhausted', context)
-}
-
-/** The alarm for the dead-letter target of an occurrence whose attempts are used up, and its record. */
-function deadLetter(
-  alarm: Alarm,
-  timer: NewTimer,
-  error: string,
-  context: Context,
-): { spawn: NonNullable<Change['spawn']>; events: readonly EventDraft[] } | null {
-  if (alarm.onFailure === null) return null
-  const letter: Alarm = {
-    ...alarm,
-    id: context.newId(),
-    generation: 1,
-    rule: { kind: 'once', at: context.now, timezone: alarm.rule.timezone },
-    calendars: NO_CALENDARS,
-    target: alarm.onFailure,
-    key: null,
-    idempotencyKey: null,
-    ack: 'delivery',
-    overlap: 'skip',
-    onFailure: null,
-    createdVia: 'dead-letter',
-    createdAt: context.now,
-    updatedAt: context.now,
-    registeredAt: context.now,
-    pausedAt: null,
-    cancelledAt: null,
-    notes: [
-      `dead letter of ${occurrenceId(alarm, timer)}, due ${formatInstant(timer.scheduledFor)}: ${error}`.slice(
-        0,
-        1000,
-      ),
-    ],
-  }
-  return {
-    spawn: [{ alarm: letter, timer: timerAt(letter, context.now) }],
-    events: [
-      alarmRecord('alarm.dead_lettered', context.now, {
-        letter_id: letter.id,
-        target: alarm.onFailure.name,
-        error,
-      }),
-    ],
-  }
+  const change =
+    failure.gone === true
+      ? endTargetGone(loaded, consequences, context)
+      : closeOccurrence(loaded, consequences, 'exhausted', context)
+  return countFailure(alarm, change, 'failed')
 }
 
 /**
@@ -301,7 +260,10 @@ function settleSuperseded(loaded: LoadedTimer, delivery: DeliveryOutcome, contex
     return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
   }
   if (delivery.kind === 'failed') {
-    return { remove, events: [failedRecord(timer, delivery.error, timer.attempt + 1, context.now)] }
+    const { failure, ...record } = failedRecord(timer, delivery.error, timer.attempt + 1, context.now)
+    // A one-shot alarm has not failed: it goes on at another time.
+    if (!recurs(alarm) || failure === undefined) return { remove, events: [record] }
+    return countFailure(alarm, { remove, events: [{ ...record, failure }] }, failure)
   }
   return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
 }
@@ -381,8 +343,14 @@ function end(
     return { remove: [timer.id], ...rest, status, events, tally: tallyOf(from, status, null) }
   }
   const outcome = { ...rest.outcome, status }
-  const tally = tallyOf(from, status, outcome.durationMs)
-  return { ...rest, remove: [timer.id], outcome, events, tally }
+  const to = bucketOfAlarm(alarm, [], outcome)
+  return {
+    ...rest,
+    remove: [timer.id],
+    outcome,
+    events,
+    tally: { from: bucketOf(from), to, durationMs: outcome.durationMs },
+  }
 }
 
 function openTimer(timer: NewTimer, startedAt: number): NewTimer {

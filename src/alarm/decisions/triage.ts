@@ -3,6 +3,7 @@ import { isOnDayOff, wakeTime, zoneOffsetOf } from '../../time/index.ts'
 import {
   type Change,
   type Context,
+  countFailure,
   daysOff,
   FORCED_TICK,
   failedResult,
@@ -130,8 +131,10 @@ function reportOverdue(loaded: LoadedTimer, context: Context): Decision {
     failureCount: attempts,
     attempts,
   }
-  const events = [occurrenceRecord('alarm.timed_out', timer, context.now, { attempts })]
-  return settleOrLookUp(closeOccurrence(loaded, { outcome, events }, 'report_overdue', context))
+  const record = occurrenceRecord('alarm.timed_out', timer, context.now, { attempts })
+  const events = [{ ...record, failure: 'timed_out' as const }]
+  const change = closeOccurrence(loaded, { outcome, events }, 'report_overdue', context)
+  return settleOrLookUp(countFailure(loaded.alarm, change, 'timed_out'))
 }
 
 /**
@@ -221,7 +224,8 @@ function skipRange(
 
 function skipMissedOneShot(loaded: LoadedTimer, context: Context): Decision {
   const error = `missed: it was due ${context.now - loaded.timer.scheduledFor} ms earlier than it was found, and its misfire policy is skip`
-  const events = [skippedRecord(loaded.alarm, loaded.timer, 'misfire', context.now)]
+  const record = skippedRecord(loaded.alarm, loaded.timer, 'misfire', context.now)
+  const events = [{ ...record, failure: 'failed' as const }]
   const outcome = {
     ...NO_OUTCOME,
     completedAt: context.now,

@@ -142,6 +142,9 @@ export const ALARM_FIELDS = {
     doc: 'When its wait began: when it was last set or rescheduled. Nothing else changes it.' },
   cancelledAt: { type: 'instant', wire: 'cancelled_at', omits: [null],
     doc: 'When it was cancelled. One that was firing then ends with that delivery.' },
+  occurrenceId: { type: 'text', wire: 'occurrence_id', omits: [null],
+    doc: 'Only in lists of failures: the id of the occurrence that failed or timed out.' },
+  scheduledFor: { type: 'instant', wire: 'scheduled_for', omits: [null], doc: 'Only in lists of failures: the instant of that occurrence.' },
   notes: { type: 'notes', wire: 'notes', omits: [null], doc: 'Remarks on the request, such as how an ambiguous time was read.' },
 } as const satisfies Readonly<Record<string, Field>>
 

@@ -1,5 +1,5 @@
-import { type Alarm, newRow, type Snapshot } from './alarm.ts'
-import { type EndStatus, NO_OUTCOME, type Outcome, type Tally } from './lifecycle.ts'
+import { type Alarm, newRow, recurs, type Snapshot } from './alarm.ts'
+import { type EndStatus, type Failure, NO_OUTCOME, type Outcome, type Tally } from './lifecycle.ts'
 import type { EarlyReport, NewTimer, Serial, Timer } from './timer.ts'
 
 /** New values of a timer. Its version grows; fields that are not named stay. */
@@ -64,6 +64,12 @@ function outcomeAfter(before: Outcome | null, { outcome = before, status }: Chan
   return status === undefined ? after : { ...(after ?? NO_OUTCOME), status }
 }
 
+/** Counts an occurrence of a recurring alarm that failed or timed out. Any other alarm is counted where it ends. */
+export function countFailure<C extends Change | null>(alarm: Alarm, change: C, occurrence: Failure): C {
+  if (change === null || !recurs(alarm)) return change
+  return { ...change, tally: { from: null, to: null, durationMs: null, ...change.tally, occurrence } }
+}
+
 /** What pure decisions need: the time, the grace of late occurrences, a random number, and ids for new rows. */
 export interface Context {
   readonly now: number
@@ -108,6 +114,8 @@ export interface EventDraft {
   readonly occurrence: string | null
   readonly at: number
   readonly data: Readonly<Record<string, unknown>>
+  /** Set if an occurrence, or its one-shot alarm, has failed or timed out with this event: lists of failures find it. */
+  readonly failure?: Failure
   /** The alarm's payload (JSON text), if the event has it. */
   readonly payload?: string | null
 }

@@ -179,11 +179,33 @@ export function bucketOf(state: State): Bucket {
   return state === 'fired' ? 'completed' : state
 }
 
-/** A change of these counts: an alarm moves from one bucket to another, and a duration may be added. */
+/** How an occurrence ended that was not done. Such occurrences have a list of their own (`failed`). */
+export type Failure = 'failed' | 'timed_out'
+
+/** Whether a bucket counts failures. */
+export function isFailure(bucket: Bucket | null): bucket is Failure {
+  return bucket === 'failed' || bucket === 'timed_out'
+}
+
+/**
+ * A change of these counts: an alarm moves from one bucket to another, and a duration may be added. An occurrence of a
+ * recurring alarm that failed or timed out is counted by itself, because its alarm goes on.
+ */
 export interface Tally {
   readonly from: Bucket | null
   readonly to: Bucket | null
   readonly durationMs: number | null
+  readonly occurrence?: Failure
+}
+
+/**
+ * The bucket that counts this alarm. A one-shot alarm that was cancelled because its target is gone counts as its result
+ * says: as failed.
+ */
+export function bucketOfAlarm(alarm: Alarm, timers: readonly NewTimer[], outcome: Outcome | null): Bucket {
+  const state = stateOf(alarm, timers, outcome)
+  const isGone = state === 'cancelled' && !recurs(alarm) && outcome?.result?.startsWith('FAILED: ') === true
+  return isGone ? 'failed' : bucketOf(state)
 }
 
 /** The change of the counts when the state of an alarm changes. */

@@ -1,5 +1,6 @@
 import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
 import { oneLineJson, withFields } from '../../library/index.ts'
+import { TIMED_OUT } from '../../seeds/index.ts'
 import { describe, formatDuration, humanizeDuration, type Rule } from '../../time/index.ts'
 import { type Column, card } from './table.ts'
 import { count, oneLine } from './text-width.ts'
@@ -56,16 +57,22 @@ function shortWhen(view: Viewpoint): Column<AlarmView> {
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
     { title: 'ID', value: (alarm) => alarm.id },
-    { title: 'STATUS', value: (alarm) => alarm.status },
+    { title: 'STATUS', value: outcomeText },
     { title: 'WHEN', value: (alarm) => whenOf(alarm, (date) => localTime(date, view.zone)) },
     { title: '', value: (alarm) => whenOf(alarm, (date) => relativeTime(date, view.now())), below: true },
   ]
 }
 
-/** The next instant, or the last if there is none. */
+/** In a list of failures, how the occurrence ended: a recurring alarm goes on after it. */
+function outcomeText({ occurrenceId, status, result }: AlarmView): string {
+  if (occurrenceId === null || status !== 'active') return status
+  return result === TIMED_OUT ? 'timed_out' : 'failed'
+}
+
+/** The instant of the failed occurrence in a list of failures; else the next instant, or the last if there is none. */
 function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
-  const { nextFireAt, completedAt, lastFiredAt, cancelledAt, startedAt } = alarm
-  const at = nextFireAt ?? completedAt ?? lastFiredAt ?? cancelledAt ?? startedAt
+  const { scheduledFor, nextFireAt, completedAt, lastFiredAt, cancelledAt, startedAt } = alarm
+  const at = scheduledFor ?? nextFireAt ?? completedAt ?? lastFiredAt ?? cancelledAt ?? startedAt
   return at === null ? '' : text(at)
 }
 

@@ -4,6 +4,7 @@ import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
 import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
+import { failureCases } from './failures.ts'
 import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
@@ -30,6 +31,7 @@ export const conformance: readonly ConformanceCase[] = [
   ...documentCases,
   ...inboxCases,
   ...transactionCases,
+  ...failureCases,
   ...logCases,
   ...listCases,
   ...walkCases,

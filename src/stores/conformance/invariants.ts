@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
-import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
+import {
+  type Bucket,
+  bucketOfAlarm,
+  isEnd,
+  recurs,
+  type Scope,
+  type Snapshot,
+  stateOf,
+} from '../../alarm/index.ts'
 import type { LogEvent } from '../event-log.ts'
+import type { FailureItem } from '../failures.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
 /** The events that end an occurrence, and those of its report: at most one of each. */
@@ -39,7 +48,7 @@ async function assertFigures(harness: Harness, scope: Scope, all: readonly Snaps
     cancelled: 0,
     timed_out: 0,
   }
-  for (const { alarm, timers, outcome } of all) counted[bucketOf(stateOf(alarm, timers, outcome))] += 1
+  for (const { alarm, timers, outcome } of all) counted[bucketOfAlarm(alarm, timers, outcome)] += 1
   const { total, avgDurationMs, timedOut, ...stats } = await harness.store.stats(scope)
   const figures = { ...stats, timed_out: timedOut }
   if (harness.hasPruned) {
@@ -50,9 +59,23 @@ async function assertFigures(harness: Harness, scope: Scope, all: readonly Snaps
     )
     return
   }
+  await assertFailures(harness, scope, counted)
   assert.deepEqual(figures, counted, 'the figures equal a recount')
   assert.equal(total, all.length, 'the total equals a recount')
   assert.ok(avgDurationMs === null || avgDurationMs >= 0, 'no duration is negative')
+}
+
+/** Every alarm that counts as a failure is in the list of failures once. The occurrences of recurring alarms there count too. */
+async function assertFailures(harness: Harness, scope: Scope, counted: Record<Bucket, number>) {
+  const { items } = await harness.store.failures(scope, { limit: 500 })
+  const isAlarm = ({ snapshot }: FailureItem) =>
+    !recurs(snapshot.alarm) || snapshot.outcome?.status === 'failed'
+  for (const kind of ['failed', 'timed_out'] as const) {
+    const listed = items.filter(({ record }) => record.failure === kind)
+    const alarms = listed.filter(isAlarm).map(({ snapshot }) => snapshot.alarm.id)
+    assert.deepEqual([new Set(alarms).size, alarms.length], [counted[kind], counted[kind]], `listed: ${kind}`)
+    counted[kind] += listed.length - alarms.length
+  }
 }
 
 /** A live alarm has a timer, or it would be lost; an ended one has none, or it would fire again. */

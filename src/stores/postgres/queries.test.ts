@@ -37,8 +37,9 @@ const FILL = `
   INSERT INTO wakeful.outcomes (alarm, tenant, owner, target, status, failure_count, attempts)
     SELECT n, 't' || n % 10, '', 'x' || n % 5, CASE WHEN n % 3 = 0 THEN 'failed' ELSE 'fired' END, 0, 1
     FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, at, data)
-    SELECT 'e' || n, 't' || n % 10, '', 'alarm.fired', 'caused', CASE WHEN n % 9 > 0 THEN n / 2 END, n, '{}'
+  INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, failure, at, data)
+    SELECT 'e' || n, 't' || n % 10, '', 'alarm.fired', 'caused', CASE WHEN n % 9 > 0 THEN n / 2 END,
+      CASE WHEN n % 99 = 1 THEN 'failed' END, n, '{}'
     FROM generate_series(1, ${2 * ROWS}) AS n;
   INSERT INTO wakeful.idempotency_keys SELECT 't' || n % 10, '', 'o' || n, n FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.tallies SELECT 't' || n, '', 0, 1, 1, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, ${ROWS}) AS n;
@@ -183,6 +184,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream paused': 'alarms_paused',
   upcoming: 'timers_upcoming',
   'prune oldEvents': 'events_pkey',
+  failuresOfOwner: 'events_failures_owner',
+  failuresOfTenant: 'events_failures_tenant',
+  failuresOfAll: 'events_failures',
+  restateFailures: 'events_alarm',
+  'import recurring': 'alarms_pkey',
   'prune metAlarms': 'events_alarm',
   'prune lockAlarms': 'alarms_pkey',
   'prune ended': 'outcomes_pkey',

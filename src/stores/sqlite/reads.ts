@@ -8,6 +8,7 @@ import {
   type EditedCalendar,
   type EventQuery,
   eventOf,
+  type FailureQuery,
   type InFlightTimers,
   type Lease,
   type ListQuery,
@@ -20,6 +21,7 @@ import { readShards } from './ownership/index.ts'
 import {
   DOCUMENT_QUERIES,
   documentNamed,
+  failures,
   INBOX_QUERIES,
   LOG_QUERIES,
   list,
@@ -50,12 +52,11 @@ export class SqliteReads {
   }
 
   async list(scope: Scope, query: ListQuery) {
-    const paging = list(this.session, scope, query)
-    for (;;) {
-      const step = this.readTogether(() => paging.next())
-      if (step.done) return step.value
-      await this.turn()
-    }
+    return this.#readInTurns(list(this.session, scope, query))
+  }
+
+  async failures(scope: ReadScope, query: FailureQuery) {
+    return this.#readInTurns(failures(this.session, scope, query))
   }
 
   async stats(scope: Scope) {
@@ -156,6 +157,15 @@ export class SqliteReads {
           : session.values(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
       return rows.map(documentOf)
     })
+  }
+
+  /** Lets other work run between the steps of a long read. */
+  async #readInTurns<T>(steps: Generator<void, T>): Promise<T> {
+    for (;;) {
+      const step = this.readTogether(() => steps.next())
+      if (step.done) return step.value
+      await this.turn()
+    }
   }
 
   /** Reads committed rows; turns SQLite's errors into ours. */

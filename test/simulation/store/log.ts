@@ -1,6 +1,7 @@
 import {
   bySerial,
   isSeen,
+  LAST_SERIAL,
   type ReadScope,
   type Scope,
   type Serial,
@@ -8,12 +9,17 @@ import {
   utf8Length,
 } from '../../../src/alarm/index.ts'
 import {
+  bytesOf,
   EVENTS_FILTERED_MAX,
   EVENTS_KEPT,
   type EventFilter,
   type EventPage,
   type EventQuery,
+  type FailureItem,
+  type FailurePage,
+  type FailureQuery,
   isCut,
+  isWanted,
   LOG_BYTES_MAX,
   type LogEvent,
   PageLimit,
@@ -23,6 +29,7 @@ import {
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
+import { snapshotAt } from './snapshots.ts'
 import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
 /** Reads a page of the log after a position, oldest first. */
@@ -89,6 +96,32 @@ function read({ tables }: SimulatedDatabase, seq: Serial): LogEvent {
   return { ...row, alarmId: about?.id ?? null, occurrenceId, key: about?.key ?? null }
 }
 
+/** Reads a page of failures, newest first. */
+export function readFailures(
+  database: SimulatedDatabase,
+  { tenant, owner }: ReadScope,
+  query: FailureQuery,
+): FailurePage {
+  const { events } = database.tables
+  const below = query.after ?? LAST_SERIAL
+  const page = new PageLimit(query.limit)
+  const items: FailureItem[] = []
+  for (const { key } of database.tables.allEvents.in(ALL).toReversed()) {
+    const { failure, alarm, ...row } = events.get(key)!
+    if (failure === null || alarm === null || key >= below) continue
+    if ((tenant !== null && row.tenant !== tenant) || (owner !== null && row.owner !== owner)) continue
+    const { seq, occurrence, type, at, data } = row
+    const item = {
+      record: { seq, failure, occurrence, type, at, data },
+      snapshot: snapshotAt(database, alarm)!,
+    }
+    if (!isWanted(item, query)) continue
+    if (!page.add(bytesOf(item.snapshot))) return { items, next: items.at(-1)!.record.seq }
+    items.push(item)
+  }
+  return { items, next: null }
+}
+
 /** The newest position in the log. */
 export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined {
   const last = tables.allEvents.in(ALL).at(-1)
@@ -99,7 +132,8 @@ export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined 
 export function appendEvent(database: SimulatedDatabase, scope: Scope, event: UserEvent): LogEvent {
   const seq = database.next('events')
   const { tenant, owner } = scope
-  const row = { ...event, seq, tenant, owner, origin: 'caught', alarm: null, occurrence: null } as const
+  const none = { alarm: null, occurrence: null, failure: null }
+  const row = { ...event, seq, tenant, owner, origin: 'caught', ...none } as const
   database.tables.events.put(seq, row)
   return read(database, seq)
 }

@@ -6,6 +6,8 @@ import type {
   EditedCalendar,
   EventPage,
   EventQuery,
+  FailurePage,
+  FailureQuery,
   ListQuery,
   MissingHandler,
   Page,
@@ -22,7 +24,7 @@ import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats } from './list.ts'
-import { lastEvent, newestEvents, prunedTo, readEvents } from './log.ts'
+import { lastEvent, newestEvents, prunedTo, readEvents, readFailures } from './log.ts'
 import { missingHandlers } from './releases.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { ALL, type CalendarRow } from './tables.ts'
@@ -59,6 +61,10 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
     return this.#ask('list', (database) => list(database, scope, query))
+  }
+
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage> {
+    return this.#ask('failures', (database) => readFailures(database, scope, query))
   }
 
   stats(scope: Scope): Promise<Stats> {

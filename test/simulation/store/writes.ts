@@ -3,6 +3,7 @@ import {
   type Context,
   type EventDraft,
   eventJson,
+  type Failure,
   type NewTimer,
   NO_CALENDARS,
   NO_OUTCOME,
@@ -125,7 +126,7 @@ export class Writes implements ChangeWrites {
 
   addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
     const { seq: own, tenant, owner, subject, correlationId } = alarm
-    const { type, origin, occurrence, at } = event
+    const { type, origin, occurrence, failure = null, at } = event
     const seq = this.#database.next('events')
     const data = eventJson(event)
     const about = { alarm: own, occurrence, subject, correlationId }
@@ -137,9 +138,17 @@ export class Writes implements ChangeWrites {
       type,
       origin,
       ...about,
+      failure,
       at,
       data,
     })
+  }
+
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
+    const { events, eventsOfAlarm } = this.#database.tables
+    const rows = eventsOfAlarm.in(alarm).map(({ key }) => events.get(key)!)
+    const last = rows.findLast(({ failure }) => failure === was)
+    if (last !== undefined) events.put(last.seq, { ...last, failure: is })
   }
 
   #amendTimer(id: Serial, by: Partial<Timer>): void {

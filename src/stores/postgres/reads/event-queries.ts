@@ -2,7 +2,7 @@ import { LOG_BYTES_MAX } from '../../index.ts'
 
 /** An event, with its alarm's id and key: `e` joined with `a`. */
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
-  e.at, e.data`
+  e.failure, e.at, e.data`
 
 /** Whole parts of the log, whoever owns them. */
 export const LOG_QUERIES = {

@@ -87,5 +87,6 @@ export async function appendEvent(session: Session, scope: Scope, event: UserEve
   const { tenant, owner } = scope
   const row = [id, tenant, owner, type, subject, correlationId, at, data]
   const seq = (await session.row(sql.appendEvent, ...row))![0] as Serial
-  return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
+  const none = { alarmId: null, occurrenceId: null, key: null, failure: null }
+  return { ...event, tenant, owner, seq, origin: 'caught', ...none }
 }

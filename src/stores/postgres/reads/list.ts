@@ -90,7 +90,7 @@ function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuer
 /** What is read of an alarm before the whole: the fields of filters, and its size. */
 type Sized = AlarmSummary & { readonly bytes: number }
 
-async function readBriefs(
+export async function readBriefs(
   session: Session,
   seqs: readonly Serial[],
   query: ListQuery,
@@ -109,7 +109,7 @@ function sizedOf(row: SizedValues): Sized {
 }
 
 /** Reads alarms that may match, in this order, about one page's bytes at a time. */
-async function* readWhole(
+export async function* readWhole(
   session: Session,
   seqs: readonly Serial[],
   briefs: ReadonlyMap<Serial, Sized>,

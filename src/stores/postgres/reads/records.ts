@@ -7,6 +7,8 @@ import {
   type EditedCalendar,
   type EventPage,
   type EventQuery,
+  type FailurePage,
+  type FailureQuery,
   type InboxWake,
   inboxFull,
   type ListQuery,
@@ -30,6 +32,7 @@ import { calendarCacheOf, readSnapshots, seqNamed, snapshotIn } from '../rows/in
 import * as sql from '../sql/index.ts'
 import { DOCUMENT_QUERIES, documentIn, putDocument } from './documents.ts'
 import { appendEvent, newestEvents, readEvents } from './events.ts'
+import { failures } from './failures.ts'
 import { Gets } from './gets.ts'
 import { byArrival, INBOX_QUERIES } from './inbox.ts'
 import { list } from './list.ts'
@@ -64,6 +67,10 @@ export abstract class PostgresRecords extends ShardedStore {
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
     return this.guard(() => this.database.inSnapshot((session) => list(session, scope, query)))
+  }
+
+  failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage> {
+    return this.guard(() => this.database.inSnapshot((session) => failures(session, scope, query)))
   }
 
   stats({ tenant, owner }: Scope): Promise<Stats> {

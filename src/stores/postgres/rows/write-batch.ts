@@ -4,6 +4,7 @@ import {
   type Context,
   type EndStatus,
   type EventDraft,
+  type Failure,
   type NewTimer,
   type Outcome,
   type Serial,
@@ -47,6 +48,7 @@ const AFTER_INSERT_ALARMS: readonly string[] = [
   sql.putOutcomes,
   sql.putStatuses,
   sql.insertEvents,
+  sql.restateFailures,
 ]
 
 type Row = readonly (string | Serial | null)[]
@@ -168,6 +170,10 @@ export class WriteBatch implements ChangeWrites {
 
   addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
     this.addEventRow(eventValues(context.newId(), alarm, event))
+  }
+
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
+    this.#collect(sql.restateFailures, [alarm, was, is])
   }
 
   /** Adds an event that is already a row. */

@@ -63,6 +63,7 @@ events.alarm bigint
 events.occurrence text
 events.subject text
 events.correlation_id text
+events.failure text
 events.at bigint not null
 events.data text not null
 idempotency_keys.tenant text not null
@@ -176,6 +177,7 @@ alarms CHECK ((timeout_ms > 0))
 calendars CHECK ((reviewed_version <= version))
 calendars CHECK ((version >= 1))
 documents CHECK ((version >= 1))
+events CHECK ((failure = ANY (ARRAY['failed'::text, 'timed_out'::text])))
 events CHECK ((origin = ANY (ARRAY['caught'::text, 'caused'::text, 'derived'::text, 'scheduled'::text])))
 inbox CHECK (((arrived_at >= 0) AND (arrived_at <= '253402300799999'::bigint)))
 inbox CHECK ((tries >= 0))
@@ -214,6 +216,9 @@ CREATE UNIQUE INDEX documents_pkey ON wakeful.documents USING btree (kind, name)
 CREATE INDEX documents_tenant ON wakeful.documents USING btree (kind, tenant, name)
 CREATE INDEX events_alarm ON wakeful.events USING btree (alarm, seq) WHERE (alarm IS NOT NULL)
 CREATE UNIQUE INDEX events_appended ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
+CREATE INDEX events_failures ON wakeful.events USING btree (seq) WHERE (failure IS NOT NULL)
+CREATE INDEX events_failures_owner ON wakeful.events USING btree (tenant, owner, seq) WHERE (failure IS NOT NULL)
+CREATE INDEX events_failures_tenant ON wakeful.events USING btree (tenant, seq) WHERE (failure IS NOT NULL)
 CREATE INDEX events_owner ON wakeful.events USING btree (tenant, owner, seq)
 CREATE UNIQUE INDEX events_pkey ON wakeful.events USING btree (seq)
 CREATE INDEX events_tenant ON wakeful.events USING btree (tenant, seq)

@@ -4,7 +4,7 @@
  */
 
 import { LAST_SERIAL } from '../../../alarm/index.ts'
-import { ALARM_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
+import { ALARM_COLUMNS, FAILURE_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
 import { ALARM_TYPES, addTalliesFrom, POSITION_COLUMNS, POSITION_TYPES, TALLIED } from './columns.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
@@ -210,9 +210,23 @@ export const removeOutcomes = 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1
 
 /** The data are one text, joined by a character that JSON cannot contain: an array of quoted texts is slow to write and parse. */
 export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,
-    correlation_id, at, data)
+    correlation_id, failure, at, data)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
-    $9::text[], $10::bigint[], string_to_array($11, E'\\x01'))`
+    $9::text[], $10::text[], $11::bigint[], string_to_array($12, E'\\x01'))`
+/** Found from the alarm's newest event backwards: what is restated failed a moment ago, or ended the alarm. */
+export const restateFailures = `UPDATE wakeful.events e SET failure = n.new FROM (
+    SELECT f.seq, r.new FROM unnest($1::bigint[], $2::text[], $3::text[]) AS r (alarm, old, new)
+    CROSS JOIN LATERAL (SELECT seq FROM wakeful.events WHERE alarm = r.alarm AND failure = r.old
+      ORDER BY seq DESC LIMIT 1) f) n
+  WHERE e.seq = n.seq`
+
+/** Compared as a row, as in reads/list.ts. */
+export const failuresOfOwner = `SELECT ${FAILURE_COLUMNS} FROM wakeful.events WHERE failure IS NOT NULL AND tenant = $1
+  AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`
+export const failuresOfTenant = `SELECT ${FAILURE_COLUMNS} FROM wakeful.events WHERE failure IS NOT NULL
+  AND (tenant, seq) < ($1, $2::bigint) AND (tenant, seq) > ($1, 0) ORDER BY tenant DESC, seq DESC LIMIT $3::bigint`
+export const failuresOfAll = `SELECT ${FAILURE_COLUMNS} FROM wakeful.events WHERE failure IS NOT NULL
+  AND seq < $1::bigint ORDER BY seq DESC LIMIT $2::bigint`
 export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, subject, correlation_id, at, data)
   VALUES ($1, $2, $3, $4, 'caught', $5, $6, $7::bigint, $8) RETURNING seq`
 

@@ -13,6 +13,7 @@ import {
   type PortableEvent,
   type PortableRow,
   type PortableWake,
+  portableEventTally,
   portableTally,
   wakeValues,
   withoutKey,
@@ -37,6 +38,7 @@ export const IMPORT_QUERIES = {
   lock: `SELECT pg_advisory_xact_lock(7420003, hashtext('wakeful.alarms'))::text`,
   knownAlarms: 'SELECT id, tenant, owner FROM wakeful.alarms WHERE id = ANY($1::text[])',
   alarmIds: 'SELECT seq, id FROM wakeful.alarms WHERE seq = ANY($1::bigint[])',
+  recurring: `SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) AND kind <> 'once'`,
   knownOwnEvents: 'SELECT id FROM wakeful.events WHERE alarm IS NULL AND id = ANY($1::text[])',
   knownEvents: `SELECT e.alarm, e.id FROM wakeful.events e WHERE e.alarm = ANY($1::bigint[])
     AND (e.alarm, e.id) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))`,
@@ -261,14 +263,18 @@ async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]):
     return { event, alarm: alarm ?? null }
   })
   const known = await knownEvents(batch.session, events)
+  const failed = events.flatMap(({ event, alarm }) => (event.failure ? (alarm ?? []) : []))
+  const recurring = new Set((await batch.session.rows(IMPORT_QUERIES.recurring, failed)).map(([seq]) => seq))
   let written = 0
   for (const { event, alarm } of events) {
     const name = eventName(alarm, event.id)
     if (known.has(name)) continue
     known.add(name)
-    const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
+    const { id, tenant, owner, type, origin, subject, correlationId, failure = null, at, data } = event
     const about = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
-    batch.addEventRow([...about, at, data])
+    batch.addEventRow([...about, failure, at, data])
+    const tally = portableEventTally(event, alarm !== null && recurring.has(alarm))
+    if (tally !== null) batch.tallies.add(event, tally)
     written += 1
   }
   return written

@@ -23,7 +23,7 @@ import * as sql from '../sql/index.ts'
 
 /** An event, with its alarm's id and key: `e` joined with `a`. */
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key,
-  e.subject, e.correlation_id, e.at, e.data`
+  e.subject, e.correlation_id, e.failure, e.at, e.data`
 
 /** Whole parts of the log, whoever owns them. */
 export const LOG_QUERIES = {
@@ -118,7 +118,8 @@ function sourceOf({ tenant, owner }: ReadScope): [EventSource, string[]] {
 export function appendEvent(session: Session, scope: Scope, event: UserEvent): LogEvent {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
-  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const
+  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, null, at, data] as const
   const { lastInsertRowid: seq } = session.run(sql.insertEvent, ...row)
-  return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
+  const none = { alarmId: null, occurrenceId: null, key: null, failure: null }
+  return { ...event, tenant, owner, seq, origin: 'caught', ...none }
 }

@@ -87,7 +87,7 @@ function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuer
 }
 
 /** Counts rows and says when to yield. */
-function turnCounter(): (bytes: number) => boolean {
+export function turnCounter(): (bytes: number) => boolean {
   let rows = 0
   return (bytes) => {
     rows += 1 + bytes / BYTES_PER_ROW

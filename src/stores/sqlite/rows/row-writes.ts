@@ -4,6 +4,7 @@ import type {
   Context,
   EndStatus,
   EventDraft,
+  Failure,
   NewTimer,
   Outcome,
   Serial,
@@ -104,6 +105,10 @@ export class RowWrites implements ChangeWrites {
 
   addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
     this.session.run(sql.insertEvent, ...eventValues(context.newId(), alarm, event))
+  }
+
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
+    this.session.run(sql.restateFailure, is, alarm, was)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The statements of the hot path. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
 
-import { ALARM_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
+import { ALARM_COLUMNS, FAILURE_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const ALARM_MARKS = ALARM_COLUMNS.map(() => '?').join(', ')
@@ -121,7 +121,17 @@ export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, complet
 export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful_alarms WHERE id = ?'
 
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
-  correlation_id, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  correlation_id, failure, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+export const restateFailure = `UPDATE wakeful_events SET failure = ? WHERE seq = (
+  SELECT seq FROM wakeful_events WHERE alarm = ? AND failure = ? ORDER BY seq DESC LIMIT 1)`
+
+export const failuresOfOwner = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
+  WHERE failure IS NOT NULL AND tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+export const failuresOfTenant = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
+  WHERE failure IS NOT NULL AND tenant = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+export const failuresOfAll = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events INDEXED BY wakeful_events_failures
+  WHERE failure IS NOT NULL AND seq < ? ORDER BY seq DESC LIMIT ?`
 
 export const appendedEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'

@@ -1,4 +1,4 @@
-import { type Alarm, calendarNames } from '../../../alarm/index.ts'
+import { type Alarm, calendarNames, recurs } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import {
   documentOf,
@@ -16,6 +16,7 @@ import {
   portableDamage,
   portableDocument,
   portableEvent,
+  portableEventTally,
   portableExport,
   portableTally,
   SECRET_META,
@@ -158,8 +159,10 @@ function importEvent(write: RowWrites, { event }: PortableEvent): boolean {
       ? session.get(sql.appendedEventById, event.id)
       : session.get(sql.eventOfAlarmById, alarm.seq, event.id)
   if (known !== undefined) return false
-  const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
+  const { id, tenant, owner, type, origin, subject, correlationId, failure = null, at, data } = event
   const names = [id, tenant, owner, type, origin, alarm?.seq ?? null, occurrenceIn(event), subject]
-  session.run(sql.insertEvent, ...names, correlationId, at, data)
+  session.run(sql.insertEvent, ...names, correlationId, failure, at, data)
+  const tally = portableEventTally(event, alarm !== null && recurs(alarm))
+  if (tally !== null) write.tallies.add(event, tally)
   return true
 }

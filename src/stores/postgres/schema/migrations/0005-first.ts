@@ -154,12 +154,16 @@ CREATE TABLE wakeful.events (
   occurrence text,
   subject text,
   correlation_id text,
+  failure text CHECK (failure IN ('failed', 'timed_out')),
   at bigint NOT NULL,
   data text NOT NULL
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
 CREATE INDEX events_owner ON wakeful.events (tenant, owner, seq);
 CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
+CREATE INDEX events_failures_owner ON wakeful.events (tenant, owner, seq) WHERE failure IS NOT NULL;
+CREATE INDEX events_failures_tenant ON wakeful.events (tenant, seq) WHERE failure IS NOT NULL;
+CREATE INDEX events_failures ON wakeful.events (seq) WHERE failure IS NOT NULL;
 CREATE INDEX events_alarm ON wakeful.events (alarm, seq) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX events_appended ON wakeful.events (id) WHERE alarm IS NULL;
 
