@@ -3,11 +3,14 @@ import { DEFAULT_LIMITS } from '../alarm/index.ts'
 import { LIST_STATUSES } from '../seeds/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
 import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
-import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
+import { across, choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
 
 const id = z.object({ id: idOf('The alarm’s id.') })
+/** Where an alarm is looked for. */
+export const BY_ID =
+  'An admin key that is not bound to one owner finds the alarms of all owners it may act for, unless the request names an owner. Those of other owners have `tenant` and `owner`.'
 const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
@@ -114,6 +117,7 @@ export const alarmOperations = operationsOf('alarms', {
       cursor: cursor.describe(
         'The `next_cursor` of the previous page, with the same `order`. Omit it for the first page.',
       ),
+      ...across,
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],
@@ -121,7 +125,9 @@ export const alarmOperations = operationsOf('alarms', {
   get: {
     rights: 'read',
     summary: 'Get an alarm',
+    description: BY_ID,
     params: id,
+    query: z.strictObject(across),
     answers: oneAlarm,
     refusals: ['not_found'],
   },

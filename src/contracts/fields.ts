@@ -151,6 +151,20 @@ export const since = judged({
   examples: ['2h'],
 }).optional()
 
+/** Whose alarms a read sees. */
+export const across = {
+  owner: z
+    .enum(['*'])
+    .optional()
+    .describe(
+      '`*`: the alarms of every owner of the tenant, each with its `tenant` and `owner`. Not for keys of one owner.',
+    ),
+  tenant: z
+    .enum(['*'])
+    .optional()
+    .describe('`*`: the alarms of every tenant. Only for admin keys of every tenant (`*`).'),
+}
+
 /** A target in a request. */
 export const targetSpec = judged<TargetSpec>({
   id: 'Target',

@@ -1,19 +1,36 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
-import { choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
+import { BY_ID } from './alarms.ts'
+import { across, choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
+
+/** How many alarms there are, by outcome. */
+export const statsWire = named('Stats', {
+  total: z.int(),
+  pending: z.int(),
+  fired: z.int().describe('Delivered, awaiting a report.'),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+  timeout_unknown: z.int(),
+  avg_duration_ms: z.number().nullable(),
+})
 
 /** The calls that read what happened. */
 export const readOperations = operationsOf('what happened', {
   why: {
     rights: 'read',
     summary: 'Get the whole history of an alarm, and what happens next',
+    description: BY_ID,
     params: z.object({ id: idOf('The alarm’s id.') }),
+    query: z.strictObject(across),
     answers: ok(
       'The history, in order.',
       named('Story', {
         id: z.string(),
+        tenant: z.string().optional().describe('Its tenant, in a read across owners or tenants.'),
+        owner: z.string().optional().describe('Its owner, in a read across owners or tenants.'),
         status,
         timezone: z.string(),
         asked: z.string().describe('What was set, in words.'),
@@ -51,6 +68,7 @@ export const readOperations = operationsOf('what happened', {
       since,
       limit: limit(50),
       cursor,
+      ...across,
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],
@@ -58,24 +76,13 @@ export const readOperations = operationsOf('what happened', {
   stats: {
     rights: 'read',
     summary: 'Count alarms by outcome',
-    answers: ok(
-      'The counts.',
-      named('Stats', {
-        total: z.int(),
-        pending: z.int(),
-        fired: z.int().describe('Delivered, awaiting a report.'),
-        completed: z.int(),
-        failed: z.int(),
-        cancelled: z.int(),
-        timeout_unknown: z.int(),
-        avg_duration_ms: z.number().nullable(),
-      }),
-    ),
+    query: z.strictObject(across),
+    answers: ok('The counts.', statsWire),
   },
   failed: {
     rights: 'read',
     summary: 'List alarms that failed or timed out, newest first',
-    query: z.strictObject({ limit: limit(20), cursor }),
+    query: z.strictObject({ limit: limit(20), cursor, ...across }),
     answers: pageAnswer,
   },
 })

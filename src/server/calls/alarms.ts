@@ -22,6 +22,7 @@ import {
 import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
 import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import { readerById, readerOf } from './wide-reads.ts'
 
 type Operations = typeof operations
 
@@ -66,16 +67,17 @@ export function alarmCalls(quotas: QuotaGuard) {
     },
 
     list: async ({ query }, { caller }) => {
-      const { order, limit, cursor, ...filter } = query
-      return pageOf(
-        await caller.alarms.list({ ...listOptions(filter), ...withoutUndefined({ order, limit, cursor }) }),
-      )
+      const { order, limit, cursor, owner, tenant, ...filter } = query
+      const { alarms, json } = readerOf(caller, { owner, tenant })
+      const options = { ...listOptions(filter), ...withoutUndefined({ order, limit, cursor }) }
+      return pageOf(await alarms.list(options), json)
     },
 
-    get: async ({ params }, { caller }) => {
-      const alarm = await caller.alarms.get(params.id)
+    get: async ({ params, query }, { caller }) => {
+      const { alarms, json } = readerById(caller, query)
+      const alarm = await alarms.get(params.id)
       if (alarm === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(params.id) })
-      return alarmReply(alarm)
+      return ok(json(alarm), versionOf(alarm))
     },
 
     edit: timed<Operations['edit']>(async ({ params, body }, context) => {

@@ -59,7 +59,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
     ...inboxCalls(connections, pages),
     ...calendarFeedCalls(feeds, operator),
     ...keyCalls(keys, tickets, operator.clock, audit),
-    ...tenantCalls(tenants, pauses, audit),
+    ...tenantCalls(tenants, pauses, operator, audit),
     ...targetCalls(pauses, audit),
     stream,
   }

@@ -1,4 +1,4 @@
-import { type AlarmView, readFilters, wireJson } from '../../alarm/index.ts'
+import { type AlarmView, readFilters } from '../../alarm/index.ts'
 import type { Input, operations } from '../../contracts/index.ts'
 import { aboutField, errorText, WakefulError } from '../../error.ts'
 import {
@@ -37,8 +37,8 @@ export function listOptions(filter: Order['filter']): ListOptions {
 }
 
 /** An answer with a page of alarms. */
-export function pageOf({ items, nextCursor }: ListPage): Reply {
-  return page(items.map(wireJson), nextCursor)
+export function pageOf({ items, nextCursor }: ListPage, json: (alarm: AlarmView) => string): Reply {
+  return page(items.map(json), nextCursor)
 }
 
 /** The pages of a list, up to a number of alarms. */
