@@ -102,6 +102,7 @@ const INTERNAL = new Set([
   'server/limits/active-alarm-count.ts COUNT_MS_MAX',
   'server/limits/quotas.ts COUNTS_MAX',
   'server/limits/rate-limiter.ts BUCKETS_MAX',
+  'server/calls/reads.ts PAGES_READ_MAX',
   'server/live/seed-calls.ts LIST_MAX',
   'server/mcp/alarm-text.ts NAME_LENGTH_MAX',
   'server/mcp/remote-tools.ts LIST_MS_MAX',

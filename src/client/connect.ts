@@ -39,7 +39,8 @@ function remoteAlarms(url: string, options: ConnectOptions): RemoteAlarms {
     events: (options = {}) => readEvents(transport, options),
     newest: () => newestCursor(transport),
     inbox: remoteInbox(transport),
-    defaultTarget: remoteDefaultTarget(transport),
+    defaultTarget: remoteDefaultTarget(transport, 'Owner'),
+    tenantDefaultTarget: remoteDefaultTarget(transport, 'Tenant'),
     webhooks: remoteWebhooks(transport),
   }
 }

@@ -5,6 +5,7 @@ export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
   AlarmReads,
+  AlarmRef,
   DefaultTarget,
   EditFields,
   EventsOptions,

@@ -60,9 +60,9 @@ export function alarmReads(
   }
 
   return {
-    get: (id) => orNull(async () => view(await transport.json('get', { params: { id }, query: across }))),
-    getByKey: (key) => orNull(async () => view(await transport.json('getByKey', { params: { key } }))),
-    wire: (id) => orNull(async () => (await transport.call('get', { params: { id }, query: across })).text),
+    get: (alarm) => orNull(async () => view(await transport.jsonOnAlarm('get', alarm, { query: across }))),
+    getByKey: (key) => orNull(async () => view(await transport.jsonOnAlarm('get', { key }))),
+    wire: (alarm) => orNull(async () => (await transport.callOnAlarm('get', alarm, { query: across })).text),
 
     list: async ({ since, ...rest } = {}) =>
       page('list', { ...wireNames({ ...rest }), since: since && sinceText(since) }),
@@ -75,8 +75,8 @@ export function alarmReads(
 
     stats: async () => camelNames(await transport.json('stats', { query: across })) as unknown as StatsView,
 
-    why: async (id) => {
-      const wire = await transport.json('why', { params: { id }, query: across })
+    why: async (alarm) => {
+      const wire = await transport.jsonOnAlarm('why', alarm, { query: across })
       return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
     },
 

@@ -63,6 +63,11 @@ const SETTINGS = {
   wait: setting(durationOrForever, '0s', 'how long to wait at the start for a store that does not answer'),
   retention: setting(durationOrForever, '30d', 'how long ended alarms, and old events, are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
+  defaultTarget: setting(
+    textOrNone,
+    null,
+    'the target of alarms that name none, unless their owner or tenant has one: a URL, such as https://app.example.com/wake/{{user_id}}, or inbox',
+  ),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   phraseClock: setting(
     oneOf('refuse', '12h', '24h'),

@@ -3,14 +3,11 @@ import { DEFAULT_LIMITS } from '../alarm/index.ts'
 import { LIST_STATUSES } from '../seeds/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
 import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
-import { across, choice, cursor, idOf, limit, name, since, text } from './fields.ts'
+import { across, acrossById, choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
 
 const id = z.object({ id: idOf('The alarm’s id.') })
-/** Where an alarm is looked for. */
-export const BY_ID =
-  'An admin key that is not bound to one owner finds the alarms of all owners it may act for, unless the request names an owner. Those of other owners have `tenant` and `owner`.'
 const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
@@ -97,13 +94,6 @@ export const alarmOperations = operationsOf('alarms', {
     },
     refusals: SET_REFUSALS,
   },
-  getByKey: {
-    rights: 'read',
-    summary: 'Get the alarm with this key',
-    params: z.object({ key: name('The key.') }),
-    answers: oneAlarm,
-    refusals: ['not_found'],
-  },
   list: {
     rights: 'read',
     summary: 'List your alarms, newest first',
@@ -125,9 +115,8 @@ export const alarmOperations = operationsOf('alarms', {
   get: {
     rights: 'read',
     summary: 'Get an alarm',
-    description: BY_ID,
     params: id,
-    query: z.strictObject(across),
+    query: z.strictObject(acrossById),
     answers: oneAlarm,
     refusals: ['not_found'],
   },

@@ -165,6 +165,14 @@ export const across = {
     .describe('`*`: the alarms of every tenant. Only for admin keys of every tenant (`*`).'),
 }
 
+/** The same for one alarm by its id. */
+export const acrossById = {
+  ...across,
+  owner: across.owner.describe(
+    '`*`: also an alarm of another owner of the tenant, which then has `tenant` and `owner`. An admin key that is not bound to one owner needs neither this nor `tenant`, unless the request names an owner.',
+  ),
+}
+
 /** A target in a request. */
 export const targetSpec = judged<TargetSpec>({
   id: 'Target',

@@ -13,7 +13,14 @@ export interface Answer {
 }
 
 /** A chapter of the reference, in its order. */
-export type Chapter = 'alarms' | 'what happened' | 'events' | 'inbox' | 'owner' | 'operators'
+export type Chapter =
+  | 'alarms'
+  | 'alarms by key'
+  | 'what happened'
+  | 'events'
+  | 'inbox'
+  | 'owner'
+  | 'operators'
 
 /**
  * One call of the API. The routes, the reference, the calls over WebSocket, the tools of MCP and the client are made from
@@ -57,7 +64,7 @@ export function operationsOf<
 >(chapter: Chapter, definitions: D) {
   const placed = Object.entries(definitions).map(([name, definition]) => {
     const [method, path] = ROUTES[name as OperationName].split(' ')
-    return [name, { method, path, chapter, ...definition }]
+    return [name, { ...definition, method, path, chapter }]
   })
   return Object.fromEntries(placed) as { readonly [N in keyof D]: D[N] & Place }
 }

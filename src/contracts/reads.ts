@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
-import { BY_ID } from './alarms.ts'
-import { across, choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
+import { across, acrossById, choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
 
 /** How many alarms there are, by outcome. */
@@ -22,9 +21,8 @@ export const readOperations = operationsOf('what happened', {
   why: {
     rights: 'read',
     summary: 'Get the whole history of an alarm, and what happens next',
-    description: BY_ID,
     params: z.object({ id: idOf('The alarm’s id.') }),
-    query: z.strictObject(across),
+    query: z.strictObject(acrossById),
     answers: ok(
       'The history, in order.',
       named('Story', {

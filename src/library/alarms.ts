@@ -43,6 +43,7 @@ import {
 } from '../time/index.ts'
 import type {
   Admit,
+  AlarmRef,
   Alarms,
   DefaultTarget,
   EditFields,
@@ -99,7 +100,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -120,20 +129,24 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return answers.map((answer) => this.#setViewOf(answer))
   }
 
-  reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
+  reschedule(
+    alarm: AlarmRef,
+    when: When,
+    options: SeenOptions & { timezone?: string } = {},
+  ): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
-    return this.#edit('reschedule', id, seen, (snapshot, context) =>
+    return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
       this.#reschedule(snapshot, when, timezone, {}, context),
     )
   }
 
-  edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+  edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    return this.#edit('edit', id, options, (snapshot, context) => {
+    return this.#edit('edit', alarm, options, (snapshot, context) => {
       const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
       return when === undefined
         ? amend(snapshot, edited, context)
@@ -141,11 +154,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     })
   }
 
-  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+  async cancel(alarm: AlarmRef, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
     const seen = seenAt(rest)
-    const [edited] = (await this.#cancelWhich({ id: this.name('id', id) }, { tx, seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#cancelWhich(this.named(alarm), { tx, seen })).results
+    if (edited === undefined) throw notFound(alarm)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
 
@@ -178,12 +191,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
 
-  complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('complete', id, ['result', result], options)
+  complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('complete', alarm, ['result', result], options)
   }
 
-  fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('fail', id, ['reason', reason], options)
+  fail(alarm: AlarmRef, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('fail', alarm, ['reason', reason], options)
   }
 
   async append(event: OwnEventInput): Promise<EventView> {
@@ -225,10 +238,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  /** Items without a target get their owner's default, if there is one. */
+  /** Items without a target get the default target of their owner, if there is one. */
   async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
+    if (!(await this.hasDefaultTarget())) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
@@ -283,31 +296,31 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   #action(call: string, decide: Decision) {
-    return (id: string, options: SeenOptions = {}) => this.#edit(call, id, options, decide)
+    return (alarm: AlarmRef, options: SeenOptions = {}) => this.#edit(call, alarm, options, decide)
   }
 
-  async #edit(call: string, id: string, options: SeenOptions, decide: Decision): Promise<AlarmView> {
+  async #edit(call: string, alarm: AlarmRef, options: SeenOptions, decide: Decision): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const edit = (snapshot: Snapshot, context: Context) => ({
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored({ id: this.name('id', id) }, edit, { seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#editStored(this.named(alarm), edit, { seen })).results
+    if (edited === undefined) throw notFound(alarm)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
   }
 
   #report(
     call: 'complete' | 'fail',
-    id: string,
+    alarm: AlarmRef,
     [field, value]: readonly [string, string],
     options: { occurrenceId?: string },
   ): Promise<AlarmView> {
     const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
     if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
-    return this.#edit(call, id, {}, (snapshot, context) =>
+    return this.#edit(call, alarm, {}, (snapshot, context) =>
       report(snapshot, { ok: call === 'complete', text, ...options }, context),
     )
   }

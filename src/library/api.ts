@@ -17,6 +17,9 @@ import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from 
 import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
 
+/** The alarm that a call is about: its id, or its key. */
+export type AlarmRef = string | { readonly key: string }
+
 /** The options of `set`. */
 export interface SetCallOptions extends SetOptions {
   /** The time zone of plain language and rules. */
@@ -195,7 +198,7 @@ export interface Inbox {
   ack(occurrenceId: string, report?: WakeReport): Promise<void>
 }
 
-/** The target of an owner's alarms that name none. */
+/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
 export interface DefaultTarget {
   get(): Promise<TargetSpec | null>
   put(target: TargetSpec): Promise<TargetSpec>
@@ -277,34 +280,39 @@ export interface Webhooks {
 export interface Alarms {
   /** The wakes of alarms with the target `inbox`. */
   readonly inbox: Inbox
-  /** The target of alarms that name none. */
+  /** The target of this owner's alarms that name none. */
   readonly defaultTarget: DefaultTarget
+  /** The same for all owners of the tenant that have no default target of their own. */
+  readonly tenantDefaultTarget: DefaultTarget
+  /** Whether alarms that name no target have one: the default of this owner, of the tenant, or of the process. */
+  hasDefaultTarget(): Promise<boolean>
   /** The tenant's webhooks. */
   readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
-  /** The alarm, or null if this owner has none with this id. */
-  get(id: string): Promise<AlarmView | null>
+  /** The alarm, or null if this owner has none with this id or key. */
+  get(alarm: AlarmRef): Promise<AlarmView | null>
+  /** The same as `get({ key })`. */
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
-  reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
+  reschedule(alarm: AlarmRef, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
   /** Edits the alarm's options; with a `when` it is rescheduled in the same change. */
-  edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
+  edit(alarm: AlarmRef, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
-    id: string,
+    alarm: AlarmRef,
     options?: SeenOptions & { tx?: unknown },
   ): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
   cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
   removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
-  pause(id: string, options?: SeenOptions): Promise<AlarmView>
-  resume(id: string, options?: SeenOptions): Promise<AlarmView>
-  skipNext(id: string, options?: SeenOptions): Promise<AlarmView>
-  fireNow(id: string, options?: SeenOptions): Promise<AlarmView>
-  retry(id: string, options?: SeenOptions): Promise<AlarmView>
-  complete(id: string, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
-  fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  pause(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  resume(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  skipNext(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  fireNow(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  retry(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  complete(alarm: AlarmRef, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  fail(alarm: AlarmRef, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   /** Cancels all pending alarms of this owner. */
   reset(): Promise<{ cancelled: number; firing: number }>
   /** Alarms by outcome, newest first: as many as requested, however large they are. */
@@ -314,7 +322,7 @@ export interface Alarms {
   stats(): Promise<StatsView>
   failed(options?: { limit?: number }): Promise<AlarmView[]>
   failedPage(options?: FailedPageOptions): Promise<ListPage>
-  why(id: string): Promise<Story>
+  why(alarm: AlarmRef): Promise<Story>
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
@@ -325,7 +333,7 @@ export interface Alarms {
   /** Appends your own event to the log (its origin is `caught`). */
   append(event: OwnEventInput): Promise<EventView>
   /** The alarm as JSON text, as the HTTP API returns it, with its payload byte for byte. */
-  wire(id: string): Promise<string | null>
+  wire(alarm: AlarmRef): Promise<string | null>
 }
 
 /** The reads of alarms. Across owners, a story and the JSON of `wire` have the alarm's tenant and owner, as views always do. */

@@ -16,7 +16,6 @@ const PAUSED_TARGETS_MAX = 10_000
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
   const { store, clock, observer, pauses, onError, limits } = assembly
-  const defaultTargets = new DefaultTargets(store, clock)
   const targets: Targets = new Targets([
     inboxTarget(store),
     defaultTarget(
@@ -26,6 +25,9 @@ export function assemble(assembly: Assembly): Wakeful {
     ),
     ...assembly.targets,
   ])
+  const parse = targets.parse.bind(targets)
+  const { defaultTarget: ofProcess } = assembly
+  const defaultTargets = new DefaultTargets({ documents: store, clock, parse, ofProcess })
   const context = contextMaker(assembly)
   const logNotifier = new LogNotifier(store, clock)
   const upkeep = new Upkeep({ ...assembly, context })
@@ -69,7 +71,7 @@ export function assemble(assembly: Assembly): Wakeful {
     fieldContext: {
       limits,
       defaults: { ...DEFAULTS, ...assembly.defaults },
-      target: targets.parse.bind(targets),
+      target: parse,
     },
     defaultTargets,
     calendarEdits: new KeyedQueue(),

@@ -1,4 +1,4 @@
-import type { AlarmDefaults, Context, FieldContext, Limits, Scope } from '../alarm/index.ts'
+import type { AlarmDefaults, Context, FieldContext, Limits, Scope, TargetSpec } from '../alarm/index.ts'
 import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
 import type { LogNotifier } from '../log/index.ts'
@@ -38,6 +38,8 @@ export interface Assembly {
   readonly retentionMs: number | null
   /** How often old alarms are deleted, and interrupted computations of pending instants are finished. */
   readonly upkeepMs?: number
+  /** Where alarms without a target go whose owner and tenant have no default target. */
+  readonly defaultTarget?: TargetSpec | undefined
   readonly timezone: string
   /** How phrases are read where they leave the time of day open. */
   readonly phrases?: PhraseSettings | undefined

@@ -24,6 +24,7 @@ import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
 import type { ListPosition, ListQuery, Stats } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
+  AlarmRef,
   FailedPageOptions,
   HistoryOptions,
   HistoryPageOptions,
@@ -104,19 +105,25 @@ export class ScopedReads {
     return { secret: () => known().read(tenant), rotateSecret: () => known().rotate(tenant) }
   }
 
-  async get(id: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.#readScope, { id: this.name('id', id) })
+  /** How the store names the alarm that a caller names by its id or key. */
+  protected named(alarm: AlarmRef): { readonly id: string } | { readonly key: string } {
+    if (typeof alarm !== 'object' || alarm === null) return { id: this.name('id', alarm) }
+    const { key } = checked<Exclude<AlarmRef, string>>('an alarm', alarm, { key: true })
+    return { key: this.name('key', key) }
+  }
+
+  async get(alarm: AlarmRef): Promise<AlarmView | null> {
+    const snapshot = await this.library.store.get(this.#readScope, this.named(alarm))
     return snapshot && viewOf(snapshot)
   }
 
-  async getByKey(key: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { key: this.name('key', key) })
-    return snapshot && viewOf(snapshot)
+  getByKey(key: string): Promise<AlarmView | null> {
+    return this.get({ key })
   }
 
-  async wire(id: string): Promise<string | null> {
-    const alarm = await this.get(id)
-    return alarm && (this.#isWide ? ownedWireJson(alarm) : wireJson(alarm))
+  async wire(alarm: AlarmRef): Promise<string | null> {
+    const view = await this.get(alarm)
+    return view && (this.#isWide ? ownedWireJson(view) : wireJson(view))
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
@@ -164,10 +171,12 @@ export class ScopedReads {
     return statsView(await this.library.store.stats(this.#readScope))
   }
 
-  async why(id: string): Promise<Story> {
+  async why(alarm: AlarmRef): Promise<Story> {
     const { store } = this.library
-    const story = await store.story(this.#readScope, this.name('id', id), STORY_EVENTS_MAX)
-    if (story === null) throw notFound(id)
+    const named = this.named(alarm)
+    const id = 'id' in named ? named.id : (await store.get(this.#readScope, named))?.alarm.id
+    const story = id === undefined ? null : await store.story(this.#readScope, id, STORY_EVENTS_MAX)
+    if (story === null) throw notFound(alarm)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ holder: owner }) => owner !== null)
@@ -325,6 +334,8 @@ function statesOf<S extends string>(
 }
 
 /** What is not there and what is not yours is the same answer. */
-export function notFound(id: string): WakefulError {
-  return new WakefulError('alarm.not_found', { name: JSON.stringify(id.slice(0, 100)) })
+export function notFound(alarm: AlarmRef): WakefulError {
+  const quoted = (name: string) => JSON.stringify(name.slice(0, 100))
+  const name = typeof alarm === 'string' ? quoted(alarm) : `with the key ${quoted(alarm.key)}`
+  return new WakefulError('alarm.not_found', { name })
 }

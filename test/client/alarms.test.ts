@@ -15,7 +15,7 @@ function alike({ tenant: _t, owner: _o, createdVia: _c, ...view }: AlarmView) {
 
 it('has the interface of the library, except what cannot work over the network', () => {
   // Compiled, not run: whatever takes these of the library takes them of a server.
-  type Shared = Omit<Alarms, 'calendars' | 'preview' | 'parse' | 'eventPages'>
+  type Shared = Omit<Alarms, 'calendars' | 'preview' | 'parse' | 'eventPages' | 'hasDefaultTarget'>
   const shared: Shared = remote
   expect(shared).toBe(remote)
 })

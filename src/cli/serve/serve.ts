@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_POOL } from '../../alarm/index.ts'
-import { type Configured, openSettings } from '../../config/index.ts'
-import { type OpenOptions, open, type Wakeful } from '../../index.ts'
+import { type Config, type Configured, openSettings } from '../../config/index.ts'
+import { type OpenOptions, open, type TargetSpec, type Wakeful } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
 import {
   isPortInUse,
@@ -153,8 +153,14 @@ function openOptions({ configured, log }: ServeContext, globals: Globals): OpenO
     onError: (thrown) => log.error(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
-    ...withoutUndefined({ secret, trustClock: globals.trustClock }),
+    ...withoutUndefined({ secret, trustClock: globals.trustClock, defaultTarget: defaultTarget(config) }),
   }
+}
+
+/** A URL is that of a webhook. Over the network, no process has handlers that everybody's alarms could go to. */
+function defaultTarget({ defaultTarget: target }: Config): TargetSpec | undefined {
+  if (target === null) return undefined
+  return target === 'inbox' ? target : { webhook: target }
 }
 
 /** Starts the HTTP API. If the default port is in use, this process runs without it, because it may be a standby. */

@@ -46,6 +46,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'target.not_as_default':
     "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
+  'target.no_tenant_default':
+    'not_found: Your tenant has no default target. Set one with PUT /v1/tenant/target.',
   'target.not_paused': 'not_found: The {kind} {name} is not paused, so it cannot be resumed.',
   'handler.name_reserved': "The name '{name}' is reserved for the inbox. Give the handler another name.",
   'handler.not_function': 'Handler {name} must be a function.',
@@ -70,6 +72,9 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.body': '{field} must be JSON or text, not {value}.',
   'webhook.body_with_get': 'A webhook with GET has no body. Leave the body out, or use POST.',
   'webhook.placeholder': '{field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
+  'webhook.url_placeholder': '{field} has the unknown placeholder {name}. Known in a URL: {known}.',
+  'webhook.placeholder_in_host':
+    '{field} has a placeholder in its host. Placeholders work after the host, in the path and the query.',
   'webhook.placeholder_in_name':
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',

@@ -83,7 +83,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'client.address_query': '{field} must end with its path. Leave out ? and #.',
   'client.key': (_: Record<never, never>, words) =>
     `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
-  'client.not_in_address': '{field} {value} cannot be part of a URL. Use another name.',
+  'client.not_in_address': "{field} {value} cannot be part of a URL. Use the alarm's id, or another name.",
   'client.tx': 'A transaction does not work over the network. Leave {field} out.',
   'client.traceparents':
     '{field} differs between the alarms, and one call has one trace. Set alarms with different traces one by one.',

@@ -2,6 +2,7 @@ import { type AlarmView, readFilters } from '../../alarm/index.ts'
 import type { Input, operations } from '../../contracts/index.ts'
 import { aboutField, errorText, WakefulError } from '../../error.ts'
 import {
+  type AlarmRef,
   type Alarms,
   type ListOptions,
   type ListPage,
@@ -106,20 +107,20 @@ export function actOnOne(
   caller: Caller,
   quotas: QuotaGuard,
   action: SingleAction,
-  id: string,
+  ref: AlarmRef,
   seen: SeenOptions = {},
 ): Promise<AlarmView> {
   const { alarms } = caller
   switch (action) {
     case 'pause':
-      return alarms.pause(id, seen)
+      return alarms.pause(ref, seen)
     case 'resume':
-      return alarms.resume(id, seen)
+      return alarms.resume(ref, seen)
     case 'skip':
-      return alarms.skipNext(id, seen)
+      return alarms.skipNext(ref, seen)
     case 'fire':
-      return quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id, seen))
+      return quotas.within(caller, [{ does: 'fire', ref }], () => alarms.fireNow(ref, seen))
     case 'retry':
-      return quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id, seen))
+      return quotas.within(caller, [{ does: 'retry', ref }], () => alarms.retry(ref, seen))
   }
 }

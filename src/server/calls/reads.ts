@@ -4,7 +4,7 @@ import { eventWire, type OperationName, wireText } from '../../contracts/index.t
 import { type Alarms, type EventsOptions, type EventView, withoutUndefined } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
-import { type CallsOf, ok, page } from './call.ts'
+import { alarmNamed, type CallsOf, ok, page } from './call.ts'
 import { readerById, readerOf } from './wide-reads.ts'
 
 const EVENTS_DEFAULT = 50
@@ -16,8 +16,9 @@ const TURN_BYTES = 256 * 1024
 /** The calls about what happened. */
 export const readCalls = {
   why: async ({ params, query }, { caller }) => {
-    const { alarms, story } = readerById(caller, query)
-    return ok(wireText(story(await alarms.why(params.id))))
+    const ref = alarmNamed(params)
+    const { alarms, story } = readerById(caller, ref, query)
+    return ok(wireText(story(await alarms.why(ref))))
   },
 
   history: async ({ query: { owner, tenant, ...query } }, { caller }) => {

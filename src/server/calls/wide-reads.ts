@@ -1,6 +1,6 @@
 import { type AlarmView, ownedWireJson, type Story, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { AlarmReads } from '../../library/index.ts'
+import type { AlarmReads, AlarmRef } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 
 /** Whose alarms a call asks for. */
@@ -27,9 +27,9 @@ export function readerOf({ alarms, wide }: Caller, { owner, tenant }: Across): R
   return { alarms: wide.allOwners(), json: ownedWireJson, story: asIs }
 }
 
-/** The same for a call that names an alarm by its id, which an admin need not know the owner of. */
-export function readerById(caller: Caller, across: Across): Reader {
-  const byId = caller.wide?.byId ?? null
+/** The same for a call on one alarm. Who names it by its id need not know its owner; a key belongs to one owner. */
+export function readerById(caller: Caller, alarm: AlarmRef, across: Across = {}): Reader {
+  const byId = typeof alarm === 'string' ? (caller.wide?.byId ?? null) : null
   if (byId === null || across.owner !== undefined || across.tenant !== undefined)
     return readerOf(caller, across)
   const isOwn = ({ tenant, owner }: Pick<Story, 'tenant' | 'owner'>) =>

@@ -153,7 +153,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   eventSeqs: 'events_pkey',
   lastEvent: 'events_pkey',
   tallyOfTenant: 'tallies_pkey',
-  tenantsWithTallies: 'tallies_pkey[^]*calendars_pkey[^]*events_(?:owner|tenant)[^]*documents_tenant[^]*tallies_pkey',
+  tenantsWithTallies:
+    'tallies_pkey[^]*calendars_pkey[^]*events_(?:owner|tenant)[^]*documents_tenant[^]*tallies_pkey',
   tallyOfOwner: 'tallies_pkey',
   pendingOfTenant: 'tallies_pkey',
   heartbeat: 'timers_due',

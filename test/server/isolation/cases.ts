@@ -1,4 +1,10 @@
-import type { OperationName } from '../../../src/contracts/index.ts'
+import {
+  type ByKey,
+  byKey,
+  ONE_ALARM_CALLS,
+  type OneAlarmCall,
+  type OperationName,
+} from '../../../src/contracts/index.ts'
 
 /** Ids of an owner's things, with which others might try to access them. */
 export interface Ids {
@@ -39,8 +45,9 @@ const filter = ({ subject, label, conversation, correlation, target }: Ids) => (
   target,
 })
 
-/** How each call could access what belongs to another owner. A call that is missing here does not compile. */
-export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
+type Cases<N extends OperationName> = Readonly<Record<N, (ids: Ids) => Ask>>
+
+const BY_ID: Cases<Exclude<OperationName, ByKey<OneAlarmCall>>> = {
   set: ({ key, idempotencyKey }) => ({ body: { ...NEW, key, idempotency_key: idempotencyKey } }),
   setMany: ({ key, idempotencyKey }) => ({
     body: {
@@ -51,7 +58,6 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
     },
   }),
   setByKey: ({ key }) => ({ params: { key }, body: NEW }),
-  getByKey: ({ key }) => ({ params: { key } }),
   list: (ids) => ({ query: { ...filter(ids), q: ids.label } }),
   get: byId,
   edit: (ids) => ({ ...byId(ids), body: { label: 'mine now', fire_at: '2041-01-01T00:00:00Z' } }),
@@ -85,6 +91,9 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   getOwnerTarget: () => ({}),
   putOwnerTarget: () => ({ body: { target: 'inbox' } }),
   removeOwnerTarget: () => ({}),
+  getTenantTarget: () => ({}),
+  putTenantTarget: () => ({ body: { target: 'inbox' } }),
+  removeTenantTarget: () => ({}),
   createKey: ({ tenant }) => ({ body: { tenant, owner: 'bob', rights: 'read' } }),
   listKeys: () => ({ query: { limit: '500' } }),
   rotateKey: byKeyId,
@@ -100,6 +109,17 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   pauseTarget: ({ target }) => ({ body: { target } }),
   resumeTarget: ({ target }) => ({ body: { target } }),
 }
+
+/** The calls on one alarm again, by its key. */
+const BY_KEY = Object.fromEntries(
+  ONE_ALARM_CALLS.map((name) => [
+    byKey(name),
+    (ids: Ids) => ({ ...BY_ID[name](ids), params: { key: ids.key } }),
+  ]),
+) as unknown as Cases<ByKey<OneAlarmCall>>
+
+/** How each call could access what belongs to another owner. A call that is missing here does not compile. */
+export const CASES: Cases<OperationName> = { ...BY_ID, ...BY_KEY }
 
 /** The same with cursors of another owner's lists and logs. */
 export const BY_CURSOR: Partial<Readonly<Record<OperationName, (ids: Ids) => Ask>>> = {

@@ -293,6 +293,15 @@ export const CASES: readonly Case[] = [
     mcp: ['get', { key: LONG }],
   },
   {
+    title: 'pause by a key with a NUL',
+    reason: 'field.nul_character',
+    field: 'key',
+    library: () => own.pause({ key: NUL }),
+    client: () => client.pause({ key: NUL }),
+    rest: ['POST', '/v1/alarms/by-key/a%00b/pause'],
+    ws: ['pauseByKey', { key: NUL }],
+  },
+  {
     title: 'pause of a long id',
     reason: 'field.too_long',
     field: 'id',
