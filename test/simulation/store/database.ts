@@ -1,6 +1,6 @@
 import { assertPoolsFit, isSeen, type ReadScope, type Scope, type Serial } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
-import { type Lease, type TallyRow } from '../../../src/stores/index.ts'
+import type { Lease, TallyRow } from '../../../src/stores/index.ts'
 import { storeFailure } from '../../../src/stores/postgres/connection/errors.ts'
 import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'

@@ -1,9 +1,5 @@
 import { calendarNames, isSeen, type ReadScope, type Serial, type Timer } from '../../../src/alarm/index.ts'
-import {
-  type AlarmName,
-  type StoredAlarm,
-  type StoredSnapshot,
-} from '../../../src/stores/index.ts'
+import type { AlarmName, StoredAlarm, StoredSnapshot } from '../../../src/stores/index.ts'
 import { calendarNamed } from './calendars.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'
