@@ -1,6 +1,7 @@
 import { WakefulError } from '../errors/core.ts'
 import { type AlarmWire, alarmView } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
+import { remoteCalendars } from './calendars.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
 import { alarmReads, readsAcross } from './reads.ts'
@@ -42,5 +43,6 @@ function remoteAlarms(url: string, options: ConnectOptions): RemoteAlarms {
     defaultTarget: remoteDefaultTarget(transport, 'Owner'),
     tenantDefaultTarget: remoteDefaultTarget(transport, 'Tenant'),
     webhooks: remoteWebhooks(transport),
+    calendars: remoteCalendars(transport),
   }
 }

@@ -1,6 +1,14 @@
 import type { AlarmView, CancelOutcome } from '../alarm/index.ts'
 import { inField, typeName, WakefulError } from '../errors/core.ts'
-import type { AlarmRef, SeenOptions, SetManyItem, SetView } from '../library/index.ts'
+import type {
+  AlarmRef,
+  BulkFilter,
+  BulkOptions,
+  BulkResult,
+  SeenOptions,
+  SetManyItem,
+  SetView,
+} from '../library/index.ts'
 import { type AlarmWire, eventView } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
 import { assertObject, bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
@@ -30,6 +38,7 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
 
   const setView = (wire: AlarmWire, existed: boolean): SetView => {
     if (wire.deduped === true) return { ...view(wire), deduped: true }
+    if (wire.unchanged === true) return { ...view(wire), unchanged: true }
     return existed ? { ...view(wire), replaced: true } : view(wire)
   }
 
@@ -40,6 +49,29 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
     refuseTx(options.tx)
     const { outcome, alarm } = await transport.jsonOnAlarm('cancel', ref, seenVersion(options))
     return { outcome, alarm: view(alarm) }
+  }
+
+  const cancelIds = async (ids: readonly string[]) => {
+    const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
+    let next = 0
+    const work = async () => {
+      for (let at = next++; at < ids.length; at = next++) {
+        const id = ids[at]!
+        const answer = await orNull(() => cancel(id))
+        outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
+    return outcomes
+  }
+
+  const onMatching = async (
+    action: 'cancel' | 'pause' | 'resume',
+    { since, ...filter }: BulkFilter,
+    { dryRun }: BulkOptions,
+  ): Promise<BulkResult> => {
+    const fields = { ...wireNames({ ...filter }), since: since && sinceText(since) }
+    return transport.json('act', { body: bodyText({ action, filter: fields, dry_run: dryRun }) })
   }
 
   return {
@@ -92,19 +124,13 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
       editOne('fail', ref, { body: bodyText({ reason, occurrence_id }) }),
 
     cancel,
-    cancelMany: async (ids) => {
-      const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
-      let next = 0
-      const work = async () => {
-        for (let at = next++; at < ids.length; at = next++) {
-          const id = ids[at]!
-          const answer = await orNull(() => cancel(id))
-          outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
-        }
-      }
-      await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
-      return outcomes
-    },
+    // The type of a function with two forms cannot be that of an arrow function.
+    cancelMany: ((which: readonly string[] | BulkFilter, options: BulkOptions = {}) =>
+      isList(which)
+        ? cancelIds(which)
+        : onMatching('cancel', { status: 'pending', ...which }, options)) as RemoteAlarms['cancelMany'],
+    pauseMany: (filter, options = {}) => onMatching('pause', { status: 'active', ...filter }, options),
+    resumeMany: (filter, options = {}) => onMatching('resume', { status: 'paused', ...filter }, options),
     removeSubject: async (subject, options = {}) => {
       refuseTx(options.tx)
       return transport.json('removeSubject', { params: { subject } })
@@ -116,6 +142,10 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
       return eventView(await transport.json('append', { body }))
     },
   } satisfies Partial<RemoteAlarms>
+}
+
+function isList(which: readonly string[] | BulkFilter): which is readonly string[] {
+  return Array.isArray(which)
 }
 
 function refuseTx(tx: unknown): void {

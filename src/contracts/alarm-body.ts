@@ -89,12 +89,21 @@ type BodyShape<Name extends NetworkOption> = {
 const setShape = bodyShape('set') as BodyShape<NetworkOption>
 const editShape = bodyShape('edit') as BodyShape<NetworkOption & EditOption>
 
-/** The body of a set. */
-export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
-  id: 'NewAlarm',
-  description:
-    'One of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`, and the options of the alarm. An option that is `null` counts as omitted.',
+/** Another value is refused by the library, which says what to do instead. */
+const paused = judged<false>({
+  type: 'boolean',
+  enum: [false],
+  description: 'Ends a pause of the alarm that has this key; otherwise it stays paused.',
 })
+
+/** The body of a set. */
+export const setBody = z
+  .strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape, paused: paused.optional() })
+  .meta({
+    id: 'NewAlarm',
+    description:
+      'One of `fire_at`, `delay`, `when`, `cron_expr`, `every`, `rrule`, and the options of the alarm. An option that is `null` counts as omitted.',
+  })
 
 /** The body of a set by key: the key is in the path. */
 export const setByKeyBody = setBody.omit({ key: true }).meta({ id: 'AlarmByKey' })
@@ -248,7 +257,8 @@ function backoffOf(value: unknown): unknown {
 
 /** The body of a set as the library takes it. */
 export function setOf(body: z.output<typeof setBody>): SetManyItem {
-  return { when: requiredWhen(body), ...optionsOf(body) }
+  const { paused } = body
+  return { when: requiredWhen(body), ...optionsOf(body), ...(paused !== undefined && { paused }) }
 }
 
 /** Whether an edit changes the instants, and not only options of the rule. */

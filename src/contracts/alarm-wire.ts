@@ -46,6 +46,10 @@ export const setWire = alarmWire
       .literal(true)
       .optional()
       .describe('The idempotency key was known: this is the first alarm, unchanged.'),
+    unchanged: z
+      .literal(true)
+      .optional()
+      .describe('The alarm with this key is defined so already: nothing changed.'),
   })
   .meta({ id: 'SetAlarm' })
 

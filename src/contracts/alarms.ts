@@ -61,12 +61,12 @@ export const alarmOperations = operationsOf('alarms', {
     rights: 'write',
     summary: 'Set an alarm',
     description:
-      'Responds when the alarm is on disk. A known `idempotency_key` returns the first alarm with `deduped: true` (200). A known `key` replaces that alarm (200).',
+      'Responds when the alarm is on disk. A known `idempotency_key` returns the first alarm with `deduped: true` (200). A known `key` changes that alarm (200), or changes nothing if it is defined so already: then the answer has `unchanged: true`.',
     body: setBody,
     idempotencyHeader: true,
     answers: {
       201: { description: 'The alarm is set.', schema: setWire },
-      200: { description: 'The alarm existed: unchanged, or replaced.', schema: setWire },
+      200: { description: 'The alarm existed: unchanged, or changed.', schema: setWire },
     },
     refusals: SET_REFUSALS,
   },
@@ -82,15 +82,15 @@ export const alarmOperations = operationsOf('alarms', {
   },
   setByKey: {
     rights: 'write',
-    summary: 'Set the alarm with this key, or replace it',
+    summary: 'Set the alarm with this key, or change it',
     description:
-      'A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
+      'If the alarm is defined so already, nothing changes, and the answer has `unchanged: true`. Otherwise what was due of a recurring alarm is settled by its misfire policy first. A paused alarm stays paused without `paused: false`. A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
     params: z.object({ key: name('The key.') }),
     body: setByKeyBody,
     idempotencyHeader: true,
     answers: {
       201: { description: 'The alarm is new.', schema: setWire },
-      200: { description: 'The alarm existed and is replaced: active, without failures.', schema: setWire },
+      200: { description: 'The alarm existed: unchanged, or changed and without failures.', schema: setWire },
     },
     refusals: SET_REFUSALS,
   },

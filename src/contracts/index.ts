@@ -2,6 +2,7 @@
 
 import { alarmOperations } from './alarms.ts'
 import { operationsByKey } from './by-key.ts'
+import { calendarOperations } from './calendars.ts'
 import { eventOperations } from './events.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
 import { operatorOperations } from './operators.ts'
@@ -35,5 +36,6 @@ export const operations = {
   ...calendarFeedOperations,
   ...inboxOperations,
   ...ownerOperations,
+  ...calendarOperations,
   ...operatorOperations,
 }

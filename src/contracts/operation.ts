@@ -20,6 +20,7 @@ export type Chapter =
   | 'events'
   | 'inbox'
   | 'owner'
+  | 'calendars'
   | 'operators'
 
 /**

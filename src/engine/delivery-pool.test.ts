@@ -39,7 +39,7 @@ async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => v
     concurrency: 1,
     admission: { enter: () => {}, leave: () => {} },
     mayStart: () => (isLeased ? 'yes' : 'lost'),
-    context: () => ({ now: 0, random: () => 0, newId: () => 'id' }),
+    context: () => ({ now: 0, graceMs: 60_000, random: () => 0, newId: () => 'id' }),
     onEnded: () => ended.resolve(),
   })
   pool.accept([claimedAt(clock.now())])
@@ -79,7 +79,7 @@ test('a batch is finished only when all of its timers have ended, also where one
     concurrency: 2,
     admission: { enter: () => {}, leave: () => {} },
     mayStart: () => 'yes',
-    context: () => ({ now: 0, random: () => 0, newId: () => 'id' }),
+    context: () => ({ now: 0, graceMs: 60_000, random: () => 0, newId: () => 'id' }),
     onEnded: () => {},
   })
   const due = claimedAt(clock.now())

@@ -29,7 +29,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { inField, WakefulError } from '../error.ts'
+import { display, inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
   parseInstant,
@@ -45,9 +45,7 @@ import type {
   Admit,
   AlarmRef,
   Alarms,
-  DefaultTarget,
   EditFields,
-  Inbox,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -55,26 +53,35 @@ import type {
   SetView,
   TxOptions,
 } from './api.ts'
+import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import type { EventView, OwnEventInput } from './events-api.ts'
+import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
+import type { DefaultTarget, Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
-const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
-const ITEM_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, paused: true, ...TX } as const
+const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const ITEM_FIELDS = { ...EDIT_FIELDS, paused: true } as const
 const OCCURRENCE = { occurrenceId: true } as const
 const SET_ATTEMPTS_MAX = 3
 /** Bulk edits are done in chunks, so that other calls get the write lock in between. */
 const BULK_CHUNK = 500
-/** How many items of a batch are resolved before other work gets a turn. */
-const RESOLVED_PER_TURN = 20
 
 type Decision = (snapshot: Snapshot, context: Context) => Change
 type Decided<A> = ReturnType<Decide<A>>
+
+interface StoreOptions extends TxOptions {
+  /** The name of the `apply` that declares the alarms. */
+  readonly declaredBy?: string | null
+  /** Adds an item's index to its errors. */
+  readonly withIndex?: <T>(at: number, work: () => T) => T
+}
 
 interface EditOptions extends TxOptions {
   /** The version that the caller has seen. */
@@ -87,7 +94,10 @@ interface CancelOptions extends EditOptions {
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
-export class ScopedAlarms extends ScopedReads implements Alarms {
+export class ScopedAlarms
+  extends ScopedReads
+  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+{
   readonly #admit: Admit | undefined
 
   constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
@@ -113,20 +123,30 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const [answer] = await this.#storeItems([{ when, ...rest }], tx)
+    const [answer] = await this.#storeItems([{ when, ...rest }], { tx })
     return this.#setViewOf(answer!)
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
-    const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
-    if (items.length > batchMax)
-      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax }, { field: 'items' })
+    assertBatch(items, this.library.limits)
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
       ofItem(at, () => checked<SetManyItem>('setMany', item, ITEM_FIELDS))
-    const answers = await this.#storeItems(items, tx, ofItem)
+    const answers = await this.#storeItems(items, { tx, withIndex: ofItem })
     return answers.map((answer) => this.#setViewOf(answer))
+  }
+
+  apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
+    return applyList(items, options, {
+      limits: this.library.limits,
+      store: async (declared, declaredBy) => {
+        const results = await this.#storeItems(declared, { declaredBy, withIndex: ofItem })
+        for (const result of results) this.#setViewOf(result)
+        return results
+      },
+      cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel }),
+    })
   }
 
   reschedule(
@@ -141,7 +161,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
-    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, ITEM_FIELDS)
+    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
@@ -209,8 +229,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   /** Resolves items and writes them. Tries again if a calendar is not known here yet, or was edited in between. */
   async #storeItems(
     withoutDefaults: readonly SetManyItem[],
-    tx: unknown,
-    withIndex = <T>(_at: number, work: () => T) => work(),
+    { tx, declaredBy = null, withIndex = (_at, work) => work() }: StoreOptions,
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
@@ -219,10 +238,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, context, rules))
+          withIndex(at, () => this.#request(item, declaredBy, context, rules))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
-        const requests = mayPause ? await this.#requestsInTurns(items, read) : items.map(read)
+        const requests = mayPause ? await inTurns(items, read, this.library.clock) : items.map(read)
         this.#admit?.(rules, context.now)
         const answers = await store
           .set(requests, context, tx)
@@ -245,22 +264,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
-  async #requestsInTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const yielder = new Yielder(this.library.clock, RESOLVED_PER_TURN)
-    const requests: SetRequest[] = []
-    for (const [at, item] of items.entries()) {
-      if (at > 0) await yielder.afterItem()
-      requests.push(read(item, at))
-    }
-    return requests
-  }
-
   /** Builds an alarm, and adds its rule to those that must be admitted. */
   #request(
-    { when, timezone, ...options }: SetManyItem,
+    { when, timezone, paused, ...options }: SetManyItem,
+    declaredBy: string | null,
     { now, newId }: Context,
     rules: ResolvedRule[],
   ): SetRequest {
+    if (paused !== undefined && paused !== false)
+      throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
     const calendars = this.calendars.lookup
     const zone = timezone === undefined ? this.library.timezone : timezone
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
@@ -272,7 +284,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       newId,
       calendars,
     })
-    return { alarm, timer: firstTimer(alarm, resolved) }
+    const timer = firstTimer(alarm, resolved)
+    return { alarm: declaredBy === null ? alarm : { ...alarm, declaredBy }, timer, resumes: paused === false }
   }
 
   /** Reschedules an alarm, and edits it in the same change. */
@@ -367,6 +380,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #setViewOf({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
+    if (outcome === 'unchanged') return { ...view, unchanged: true }
     // A new alarm has no event in the log yet, so readers are not notified.
     if (outcome === 'created') this.#hint(snapshot)
     else this.#notifyChange(snapshot)

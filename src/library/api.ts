@@ -1,21 +1,24 @@
 import type {
+  AlarmEventType,
   AlarmView,
   CancelOutcome,
   FieldFilters,
   Limits,
   Scope,
+  Serial,
   SetOptions,
   Story,
-  TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
-import type { Documents, LogEvent, Stats, TenantsQuery } from '../stores/index.ts'
+import type { Documents, EventPage, LogEvent, Stats, TenantsQuery } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
 import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
+import type { Calendars, DefaultTarget, Inbox } from './resources.ts'
 
 /** The alarm that a call is about: its id, or its key. */
 export type AlarmRef = string | { readonly key: string }
@@ -24,6 +27,8 @@ export type AlarmRef = string | { readonly key: string }
 export interface SetCallOptions extends SetOptions {
   /** The time zone of plain language and rules. */
   readonly timezone?: string
+  /** Ends the pause of the alarm that has this key; otherwise it stays paused. */
+  readonly paused?: false
   /** Your open transaction (a `node:sqlite` handle). The call becomes part of it, and is rolled back with it. */
   readonly tx?: unknown
 }
@@ -33,8 +38,15 @@ export interface TxOptions {
   readonly tx?: unknown
 }
 
-/** The result of a set: `deduped` if its idempotency key was known (nothing changed), `replaced` if its key was. */
-export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+/**
+ * The result of a set: `deduped` if its idempotency key was known (nothing changed), and if its key was, `replaced`, or
+ * `unchanged` if the alarm is defined so already (nothing changed).
+ */
+export type SetView = AlarmView & {
+  readonly deduped?: true
+  readonly replaced?: true
+  readonly unchanged?: true
+}
 
 /** What an edit can change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
@@ -44,7 +56,11 @@ export interface EditFields extends SetOptions {
 }
 
 /** One item of `setMany`. */
-export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
+export type SetManyItem = {
+  readonly when: When
+  readonly timezone?: string
+  readonly paused?: false
+} & SetOptions
 
 /** The version that an edit is based on. */
 export interface SeenOptions {
@@ -65,6 +81,25 @@ export interface ListOptions extends FieldFilters {
   readonly order?: 'newest' | 'due'
   readonly limit?: number
   readonly cursor?: string
+}
+
+/** Which alarms to act on. `{}` is all of them. */
+export type BulkFilter = Omit<ListOptions, 'order' | 'limit' | 'cursor'>
+
+/** The options of a call on all alarms that match a filter. */
+export interface BulkOptions {
+  /** Only counts the alarms that match. */
+  readonly dryRun?: boolean
+}
+
+/** What a call on all alarms that match a filter has done. */
+export interface BulkResult {
+  readonly matched: number
+  readonly done: number
+  /** The first 100 alarms for which it failed. */
+  readonly refused: readonly { readonly id: string; readonly code: string; readonly detail: string }[]
+  /** Whether some are left, because one call handles at most 10,000. */
+  readonly more: boolean
 }
 
 /** The filters of `history`. */
@@ -130,82 +165,6 @@ export interface ClockState {
   readonly nextWakeAt: Date | null
 }
 
-/** A holiday calendar, as users see it. */
-export interface CalendarView {
-  readonly name: string
-  /** The days off, each with its name. */
-  readonly dates: Readonly<Record<string, string>>
-  /** Weekdays that are off, too; 1 is Monday. */
-  readonly weekend: readonly number[]
-}
-
-/** A calendar that was put, the number of pending alarms that moved, and notes about surprising dates. */
-export type PutCalendar = CalendarView & { moved: number; notes: string[] }
-
-/** A tenant's holiday calendars, which its alarms name in `exclude`. */
-export interface Calendars {
-  /**
-   * Creates or replaces a calendar; pending alarms that name it are resolved again, and `moved` is the number that
-   * moved.
-   */
-  put(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** Adds days to a calendar; creates it if there is none. */
-  add(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** The calendar, or null if there is none. */
-  get(name: string): Promise<CalendarView | null>
-  list(): Promise<CalendarView[]>
-  /** Deletes a calendar; returns whether there was one. Refused (`conflict`) while a live alarm names it. */
-  remove(name: string): Promise<boolean>
-}
-
-/** How to fetch wakes from an inbox. */
-export interface TakeOptions {
-  /** How long to wait if the inbox is empty (default '0s', at most '60s'). */
-  readonly wait?: string
-  /** How long nobody else gets them. Unacknowledged wakes come again after it (default '60s', at most '1h'). */
-  readonly hold?: string
-  /** The maximum number of wakes (default 10, at most 100). */
-  readonly limit?: number
-  readonly signal?: AbortSignal
-}
-
-/** A wake from an inbox. */
-export interface WakeView {
-  readonly occurrenceId: string
-  readonly alarmId: string
-  readonly arrivedAt: Date
-  /** How often it was fetched, including this time. */
-  readonly tries: number
-  /** The body, the same as that of a webhook. */
-  readonly body: Readonly<Record<string, unknown>>
-  /** The body as JSON text, byte for byte. */
-  readonly bodyJson: string
-}
-
-/** The report on a wake. */
-export interface WakeReport {
-  readonly complete?: string
-  readonly fail?: string
-  /** The `tries` of the wake. If it was fetched again since, the call is refused (`not_found`). */
-  readonly tries?: number
-}
-
-/** The wakes of alarms with the target `inbox`, for callers without a URL. */
-export interface Inbox {
-  /** Fetches the oldest wakes; waits for one if the inbox is empty. */
-  take(options?: TakeOptions): Promise<WakeView[]>
-  /** Acknowledges a wake, which removes it; with a report if its alarm awaits one. */
-  ack(occurrenceId: string, report?: WakeReport): Promise<void>
-}
-
-/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
-export interface DefaultTarget {
-  get(): Promise<TargetSpec | null>
-  put(target: TargetSpec): Promise<TargetSpec>
-  /** Removes it; returns whether there was one. */
-  remove(): Promise<boolean>
-}
-
 /** What a server needs besides the alarms. */
 export interface Operator {
   /** What runs here and what waits in the store, for metrics and health checks. */
@@ -219,6 +178,12 @@ export interface Operator {
   readonly documents: Documents
   /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
+  /** The pages of the log of every tenant after a position (null: its end), and what is appended later, of these types. */
+  follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncIterableIterator<EventPage>
   /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
@@ -292,6 +257,11 @@ export interface Alarms {
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
+  /**
+   * Declares a list of alarms, each by its key: call it at every start. It creates those that are missing, changes those
+   * whose definition is another, and leaves the rest as they are.
+   */
+  apply(items: readonly DeclaredAlarm[], options?: ApplyOptions): Promise<Applied>
   /** The alarm, or null if this owner has none with this id or key. */
   get(alarm: AlarmRef): Promise<AlarmView | null>
   /** The same as `get({ key })`. */
@@ -305,6 +275,12 @@ export interface Alarms {
     options?: SeenOptions & { tx?: unknown },
   ): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
   cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
+  /** Cancels all alarms that match: those that are active or paused, if the filter has no status. */
+  cancelMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
+  /** Pauses all active alarms that match. */
+  pauseMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
+  /** Resumes all paused alarms that match. */
+  resumeMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
   removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
   pause(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
   resume(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>

@@ -26,7 +26,9 @@ export interface Assembly {
   readonly random: () => number
   /** The version of the runtime's zone data. */
   readonly zoneData: string
-  readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'drainMs'>
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
   /** What operators have paused and resumed. */
   readonly pauses?: PauseState | undefined
   /** How many deliveries tenants and owners may have running in this process. */

@@ -2,8 +2,8 @@ import type { FieldContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { DefaultTarget } from './api.ts'
 import { CachedDocuments } from './cached-documents.ts'
+import type { DefaultTarget } from './resources.ts'
 
 /** The target of an alarm that names none, if its owner has a default. */
 export const DEFAULT_SPEC: TargetSpec = { default: true }

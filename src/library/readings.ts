@@ -35,7 +35,10 @@ export interface PoolReadings {
   readonly here: number
   readonly elsewhere: number
   readonly nobody: number
-  /** How long the oldest wake is due that is not in flight here; 0 where there is none. Shards of other processes are left out. */
+  /**
+   * How long the oldest wake is due that is not in flight here, and not deferred by a limit; 0 where there is none. Shards of
+   * other processes are left out.
+   */
   readonly lagMs: number
 }
 
@@ -46,7 +49,7 @@ type ReadingsPorts = Pick<LibraryContext, 'engine' | 'store' | 'clock' | 'checkS
 /** Reads the shards' rows, and the head of each one's queue. */
 export async function readingsOf({ engine, store, clock, checkSecret }: ReadingsPorts): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
-  const { leases, inFlight, pool: deliveries } = engine.state()
+  const { leases, inFlight, pool: deliveries, limitedTo } = engine.state()
   const pools: PoolReadings[] = []
   let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
@@ -55,7 +58,8 @@ export async function readingsOf({ engine, store, clock, checkSecret }: Readings
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
     for (const shard of all) if (shard.holder === null || isMine(shard)) due += shard.pending
     const orphans = all.filter((shard) => shard.holder === null && !isMine(shard))
-    const next = mine.length === 0 ? null : await store.nextWakeAt(mine, inFlight)
+    const next =
+      mine.length === 0 ? null : limitedTo ? limitedTo.nextWakeAt : await store.nextWakeAt(mine, inFlight)
     const wakes = [next, ...orphans.map(({ nextWakeAt }) => nextWakeAt)].filter((at) => at !== null)
     const now = clock.now()
     pools.push({

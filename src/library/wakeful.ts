@@ -1,9 +1,18 @@
-import { assertText, checked, type Limits, type ReadScope } from '../alarm/index.ts'
+import {
+  type AlarmEventType,
+  assertText,
+  checked,
+  type Limits,
+  type ReadScope,
+  type Serial,
+} from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
+import { readLog } from '../log/index.ts'
+import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
-import { ScopedAlarms } from './alarms.ts'
 import type { AlarmReads, Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import { BulkAlarms } from './bulk-alarms.ts'
 import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
 import { ScopedReads, statsView } from './reads.ts'
@@ -19,7 +28,7 @@ export interface WakefulParts extends LibraryContext {
 }
 
 /** The library's entry point, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+export class WakefulLibrary extends BulkAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -37,6 +46,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       clock,
       documents: store,
       calendarsOf: (tenant) => store.calendars(tenant),
+      follow: (types, after, signal) => this.#follow(types, after, signal),
       audit: (tenant, act) => this.#audit(tenant, act),
       tenants: async (query) => {
         const found = await store.tenants(query)
@@ -48,7 +58,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
         assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
         return (await store.get(scope, { idempotencyKey })) !== null
       },
-      admittedAlarms: (scope, admit) => new ScopedAlarms(parts, scope, admit),
+      admittedAlarms: (scope, admit) => new BulkAlarms(parts, scope, admit),
       drain: () => engine.stop(),
     }
     this.#parts = parts
@@ -86,7 +96,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   forTenant(tenant: string, owner = ''): Alarms {
     this.#assertTenant(tenant)
     assertText('owner', owner, this.limits.nameBytesMax)
-    return new ScopedAlarms(this.#parts, { tenant, owner })
+    return new BulkAlarms(this.#parts, { tenant, owner })
   }
 
   allOwners(tenant: string = this.scope.tenant): AlarmReads {
@@ -120,6 +130,22 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       release?.()
       logNotifier.close()
       await store.close()
+    }
+  }
+
+  async *#follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventPage> {
+    const { store, logNotifier } = this.#parts
+    const stop = logNotifier.watch()
+    try {
+      const from = after ?? (await store.lastEvent())
+      const reading = { after: from, upTo: null, follow: true, filter: { types }, signal }
+      yield* readLog(store, { tenant: null, owner: null }, logNotifier, reading)
+    } finally {
+      stop()
     }
   }
 

@@ -177,8 +177,8 @@ function addOtherRoutes(
 function auditor(wakeful: Wakeful, log: Log): Audit {
   return async ({ keyId, tenant }, act, about) => {
     const by = keyId ?? 'local'
-    log.audit({ act, by, tenant, about })
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
+    log.audit({ act, by, tenant: concerned, about })
     await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
   }
 }

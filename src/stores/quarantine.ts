@@ -1,5 +1,6 @@
 import {
   type Context,
+  failedResult,
   NO_OUTCOME,
   type Outcome,
   type Scope,
@@ -24,7 +25,7 @@ export function quarantineOf(alarm: UnreadableAlarm, timer: Values, reason: stri
     ...NO_OUTCOME,
     status: 'failed',
     completedAt: null,
-    result: `FAILED: ${error} (after ${attempts} attempts)`,
+    result: failedResult(error, attempts),
     lastError: error,
     failureCount: attempts,
     attempts,

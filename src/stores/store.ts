@@ -24,7 +24,7 @@ import type { Pruned } from './retention.ts'
  * their decisions in one transaction. The conformance suite defines the behaviour.
  */
 export interface Store extends StoreReads, Documents, Inbox {
-  /** Writes new alarms, all or none. A known idempotency key returns its first alarm; a known key is set again. */
+  /** Writes new alarms, all or none. A known idempotency key returns its first alarm; a known key is set again, or stays unchanged. */
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]>
   /** Reads, decides and writes the selected alarms in one transaction; `next` is where to continue. */
   edit<A>(
@@ -155,13 +155,15 @@ export interface StoredStory {
 export interface SetRequest {
   readonly alarm: Alarm
   readonly timer: NewTimer
+  /** Whether a pause of the alarm with this key ends. */
+  readonly resumes?: boolean | undefined
 }
 
 /** The result of a set. */
 export interface SetResult {
   readonly snapshot: Snapshot
-  /** `created`, or `replaced` (its key was known), or `deduped` (its idempotency key was). */
-  readonly outcome: 'created' | 'replaced' | 'deduped'
+  /** `created`; its key was known: `replaced`, or `unchanged` if it is defined so already; its idempotency key was: `deduped`. */
+  readonly outcome: 'created' | 'replaced' | 'unchanged' | 'deduped'
 }
 
 /** Which alarms an edit selects; up to `limit` in one transaction. */
@@ -170,6 +172,7 @@ export type Selector =
   | { readonly key: string }
   | { readonly ids: readonly string[] }
   | { readonly subject: string; readonly after?: Serial; readonly limit: number }
+  | { readonly declaredBy: string; readonly after?: Serial; readonly limit: number }
   | { readonly pending: true; readonly after?: Serial; readonly limit: number }
 
 /** A pure decision over one alarm. */
@@ -240,6 +243,8 @@ export interface ClaimedTimer {
   readonly batch: InFlightBatch
   readonly alarm: Alarm
   readonly timer: Timer
+  /** Set by the engine: whether a limit or an operator's pause deferred it when it was due. */
+  readonly isDeferred?: boolean
 }
 
 /** What to claim. */
@@ -288,6 +293,7 @@ export interface Settlement {
   readonly alarm: Alarm
   readonly timer: Timer
   readonly delivery: DeliveryOutcome
+  readonly isDeferred?: boolean
 }
 
 /** The result of a settle. */

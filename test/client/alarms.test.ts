@@ -15,7 +15,7 @@ function alike({ tenant: _t, owner: _o, createdVia: _c, ...view }: AlarmView) {
 
 it('has the interface of the library, except what cannot work over the network', () => {
   // Compiled, not run: whatever takes these of the library takes them of a server.
-  type Shared = Omit<Alarms, 'calendars' | 'preview' | 'parse' | 'eventPages' | 'hasDefaultTarget'>
+  type Shared = Omit<Alarms, 'apply' | 'preview' | 'parse' | 'eventPages' | 'hasDefaultTarget'>
   const shared: Shared = remote
   expect(shared).toBe(remote)
 })
@@ -121,6 +121,19 @@ describe('an alarm that a client sets', () => {
       expect(set).not.toHaveProperty('replaced')
       expect(await again(key)).toMatchObject({ id, replaced: true })
     }
+    const daily = () => remote.set({ cron: '0 9 * * *' }, { target: EVENT, key: 'daily' })
+    const { id } = await daily()
+    expect(await daily()).toMatchObject({ id, unchanged: true })
+    const items = ['0 9 * * *', '0 8 * * *'].map((cron) => ({ when: { cron }, target: EVENT, key: 'daily' }))
+    const [same, changed] = await remote.setMany(items)
+    expect([same!.unchanged, changed!.unchanged, changed!.replaced]).toEqual([true, undefined, true])
+    await remote.pause(id)
+    expect(
+      await remote.set({ cron: '0 8 * * *' }, { target: EVENT, key: 'daily', paused: false }),
+    ).toMatchObject({
+      status: 'active',
+      replaced: true,
+    })
     expect(await remote.getByKey('a/b c')).toMatchObject({ key: 'a/b c' })
     expect(await remote.getByKey('none')).toBeNull()
     const item = { when: { delay: '1h' }, target: EVENT, idempotencyKey: 'i' }

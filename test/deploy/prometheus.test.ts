@@ -104,6 +104,9 @@ const CASES: readonly Case[] = [
     well: [
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="1"}`, '0+99.5x200'],
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="+Inf"}`, '0+100x200'],
+      // A circuit is open.
+      [`wakeful_fire_deferred_seconds_bucket{${HERE},target="webhook",le="900"}`, '0x200'],
+      [`wakeful_fire_deferred_seconds_bucket{${HERE},target="webhook",le="+Inf"}`, '0+100x200'],
     ],
     ill: [
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="5"}`, '0x200'],
@@ -112,7 +115,8 @@ const CASES: readonly Case[] = [
     ],
     labels: warning,
     summary: 'One fire in a hundred is more than 5 s late',
-    description: 'The 99th percentile of lateness is 9.95 s.',
+    description:
+      'The 99th percentile of lateness is 9.95 s. What a limit, a pause or an open circuit deferred does not count.',
   },
   {
     alert: 'WakefulFailures',

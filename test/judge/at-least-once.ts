@@ -31,11 +31,11 @@ function lostAtEnd(chain: Chain, state: ChainState, facts: Facts): Violation[] {
   return candidates.length === 0 ? [] : [lost(candidates.at(-1)!, missing)]
 }
 
-/** A replaced ask still owes every instant before one of its instants that was handled. */
-function lostBetween(call: AskCall, state: ChainState, { evidence }: Facts): Violation[] {
+/** A replaced ask still owes what was due then, and every instant before one of its instants that was handled. */
+function lostBetween(call: AskCall, state: ChainState, facts: Facts): Violation[] {
   if (call.answer === 'no' || call.ask.instants.length < 2) return []
   const isAccountedFor = accountedFor(call.chain, 'replaced')
-  const missing = gapsOf(call, state, evidence).filter((instant) => !isAccountedFor(call, instant))
+  const missing = gapsOf(call, state, facts).filter((instant) => !isAccountedFor(call, instant))
   return missing.length === 0 ? [] : [lost(call, missing)]
 }
 

@@ -2,7 +2,7 @@ import { type Violation, violation } from './breach.ts'
 import type { Start } from './entries.ts'
 import type { LogRecord } from './evidence.ts'
 import type { Facts } from './facts.ts'
-import { type AskCall, type Chain, sameNameAsks } from './model.ts'
+import { type AskCall, type Chain, mayEndPause, sameNameAsks } from './model.ts'
 
 /** The last answered cancel or pause of an alarm, with its position in the ledger and the time of the answer. */
 interface Stop {
@@ -55,10 +55,13 @@ function beganAfter({ evidence, asks, recordsOf }: Facts): Violation[] {
   return found
 }
 
-/** Whether the key was set again or the alarm rescheduled since. A pause survives a reschedule. */
+/** Whether the key was set again or the alarm rescheduled since. Both keep a pause, unless the alarm had ended. */
 function isAskedSince(named: AskCall | undefined, { outcome, index }: Stop): boolean {
-  const isNewer = (call: AskCall) =>
-    call.index > index && call.answer !== 'no' && (outcome !== 'paused' || call.ask.alarmId === undefined)
+  const isNewer = (call: AskCall) => {
+    if (call.index <= index || call.answer === 'no') return false
+    const { calls } = call.chain
+    return outcome !== 'paused' || mayEndPause(calls, calls.indexOf(call))
+  }
   return named !== undefined && sameNameAsks(named).some(isNewer)
 }
 

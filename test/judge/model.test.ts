@@ -328,14 +328,31 @@ describe('of an alarm paused by its user', () => {
       { entries: [...begin, ...pause, move('b', [9], 3), set('b', 'a', at(3))], log: recorded(1) },
       [],
     ],
-    'a set of its key ends the pause': [
+    'a set of its key keeps the pause': [
       {
         entries: [
-          ask('a', { key: 'k' }),
-          set('a', 'a'),
+          ask('a', { key: 'k', at: at(-6) }),
+          set('a', 'a', at(-6)),
           pausing('a', at(-5)),
           paused('a', at(-5)),
-          ask('b', { key: 'k' }),
+          ask('b', { key: 'k', at: at(-4) }),
+          set('b', 'a', at(-4)),
+          start('b', { alarmId: 'a' }),
+        ],
+        log: [record('a', 'alarm.fired', { occurrenceId: `b-1-${T}` })],
+      },
+      ['while_paused'],
+    ],
+    'a set of its key after a cancel starts afresh, without the pause': [
+      {
+        entries: [
+          ask('a', { key: 'k', at: at(-6) }),
+          set('a', 'a', at(-6)),
+          pausing('a', at(-5)),
+          paused('a', at(-5)),
+          cancelling('a'),
+          cancelled('a'),
+          ask('b', { key: 'k', at: at(-4) }),
           set('b', 'a', at(-4)),
         ],
       },

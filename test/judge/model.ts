@@ -69,9 +69,15 @@ export function sameNameAsks(named: AskCall): AskCall[] {
   return asks.slice(named.order, next === -1 ? undefined : next)
 }
 
-/** Those of these asks that contain this instant. */
+/**
+ * The asks of which this may be a delivery: they contain the instant. What was due of a recurring ask when a set of its key
+ * replaced it is delivered as the new ask, with its name.
+ */
 export function asksAt(named: AskCall, instant: number): AskCall[] {
-  return sameNameAsks(named).filter(({ answer, ask }) => answer !== 'no' && isAmong(ask.instants, instant))
+  const earlier = named.chain.asks.slice(0, named.order).filter(({ ask }) => ask.recurs)
+  return [...earlier, ...sameNameAsks(named)].filter(
+    ({ answer, ask }) => answer !== 'no' && isAmong(ask.instants, instant),
+  )
 }
 
 /** The asks of which one must have been kept, starting with the one answered `yes`. Empty if nothing is owed at the end. */
@@ -84,7 +90,7 @@ export function currentAsks({ calls }: Chain): AskCall[] {
 }
 
 /** Whether a call is an ask. */
-export function isAsk(call: Call): call is AskCall {
+function isAsk(call: Call): call is AskCall {
   return call.kind === 'ask'
 }
 
@@ -97,20 +103,37 @@ export function replacedAt({ chain, order }: AskCall): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** When the alarm may have been paused by its user. A reschedule keeps the pause; a resume or a set of its key ends it. */
+/** When the alarm may have been paused by its user. Reschedules and sets of its key keep the pause. */
 export function pausedSpans({ calls }: Chain): { from: number; to: number }[] {
   const spans: { from: number; to: number }[] = []
   let from: number | null = null
-  for (const call of calls) {
+  for (const [order, call] of calls.entries()) {
     if (call.kind === 'pause' && call.answer !== 'no') from ??= call.sentAt ?? Number.NEGATIVE_INFINITY
-    if (from === null || call.answer !== 'yes') continue
-    const ends = call.kind === 'resume' || (isAsk(call) && call.ask.alarmId === undefined)
-    if (!ends) continue
+    if (from === null || call.answer !== 'yes' || !endsPause(calls, order)) continue
     spans.push({ from, to: call.answeredAt ?? Number.POSITIVE_INFINITY })
     from = null
   }
   if (from !== null) spans.push({ from, to: Number.POSITIVE_INFINITY })
   return spans
+}
+
+/** Whether this call certainly ends a pause: a resume does, and a set after a cancel, which starts the alarm afresh. */
+function endsPause(calls: readonly Call[], order: number): boolean {
+  const [before, call] = [calls[order - 1], calls[order]!]
+  if (!isAsk(call)) return call.kind === 'resume'
+  return call.ask.alarmId === undefined && before?.kind === 'cancel' && before.answer !== 'unknown'
+}
+
+/** Whether this call may end a pause: a resume does, and a set that may have found the alarm ended, which starts it afresh. */
+export function mayEndPause(calls: readonly Call[], order: number): boolean {
+  const call = calls[order]!
+  if (!isAsk(call)) return call.kind === 'resume'
+  if (call.ask.alarmId !== undefined) return false
+  const before = calls.slice(0, order).filter(({ answer }) => answer !== 'no')
+  const at = call.answeredAt ?? Number.POSITIVE_INFINITY
+  return before.some(
+    (each) => each.kind === 'cancel' || (isAsk(each) && (each.ask.instants.at(-1) ?? at) <= at),
+  )
 }
 
 /** The last time at which a call of the chain was sent or answered, if known. */

@@ -3,6 +3,9 @@ import { type Facts, isDelivered, isEnd, isReport } from './facts.ts'
 import { type AskCall, type Chain, lastCallAt, pausedSpans } from './model.ts'
 import type { Span } from './sorted.ts'
 
+/** A process's clock may lag, but is never ahead. */
+const CLOCK_LAG_MS = 5_000
+
 /** The state of a chain that decides which instants it owes. */
 export interface ChainState {
   readonly paused: readonly Span[]
@@ -53,14 +56,31 @@ export function owedOf(call: AskCall, state: ChainState, facts: Facts): readonly
   })
 }
 
-/** The instants of an ask before one of its instants that was handled. */
-export function gapsOf(call: AskCall, state: ChainState, evidence: Evidence): readonly number[] {
+/** The instants of an ask before one of its instants that was handled, and those before it was replaced. */
+export function gapsOf(call: AskCall, state: ChainState, facts: Facts): readonly number[] {
   const { ask, answer, answeredAt = Number.POSITIVE_INFINITY, firstHandled, lastHandled } = call
   const from = ask.recurs !== true ? Number.NEGATIVE_INFINITY : answer === 'yes' ? answeredAt : firstHandled
+  const to = Math.max(lastHandled - 1, settledTo(call, state, facts))
   return ask.instants.filter((instant) => {
-    if (instant >= lastHandled || (instant <= from && instant < firstHandled)) return false
-    return !isExempt(instant, call, state, evidence)
+    if (instant > to || (instant <= from && instant < firstHandled)) return false
+    return !isExempt(instant, call, state, facts.evidence)
   })
+}
+
+/**
+ * When a recurring ask is replaced, what was due is settled, and ends as a record. The clock of the process that replaces it
+ * may lag.
+ */
+function settledTo(call: AskCall, state: ChainState, facts: Facts): number {
+  const { chain, ask } = call
+  const { clockLagMs = CLOCK_LAG_MS } = facts.evidence
+  const next = chain.calls
+    .slice(chain.calls.indexOf(call) + 1)
+    .find(({ kind, answer }) => answer !== 'no' && (kind === 'ask' || kind === 'cancel'))
+  if (ask.recurs !== true || next?.kind !== 'ask' || next.answer !== 'yes') return Number.NEGATIVE_INFINITY
+  const busyTo = Math.max(state.lastActivity, state.lastCallAt)
+  if (state.isBlocked || !facts.hadTime(busyTo, facts.endsMs)) return Number.NEGATIVE_INFINITY
+  return (next.sentAt ?? Number.NEGATIVE_INFINITY) - clockLagMs
 }
 
 /** The ask owes no instants up to this one. */

@@ -1,7 +1,7 @@
 import { type Violation, violation } from './breach.ts'
 import type { LogRecord } from './evidence.ts'
 import { type Facts, isDelivered } from './facts.ts'
-import { type Call, type Chain, isAsk } from './model.ts'
+import { type Call, type Chain, mayEndPause } from './model.ts'
 
 /** Promise cancel-wins if the log is the target: no record appears after a cancel or during a pause. */
 export function stoppedInLog({ chains, evidence }: Facts): Violation[] {
@@ -25,7 +25,9 @@ function recordedAfter(
   clockLagMs: number,
 ): Violation[] {
   const isPause = stop.kind === 'pause'
-  const next = calls.slice(order + 1).find((call) => (isPause ? endsPause(call) : call.kind === 'ask'))
+  const next = calls.find(
+    (call, later) => later > order && (isPause ? mayEndPause(calls, later) : call.kind === 'ask'),
+  )
   const [from, to] = [stop.answeredAt ?? Number.POSITIVE_INFINITY, sentAt(next) - clockLagMs]
   const isAfter = (record: LogRecord) =>
     isDelivered(record) && from < record.at && record.at < to && (!isPause || record.scheduledFor > from)
@@ -36,10 +38,6 @@ function recordedAfter(
         ? violation('while_paused', `${occurrenceId} is in the log although it was paused`)
         : violation('after_cancel', `${occurrenceId} is in the log although it was cancelled`),
     )
-}
-
-function endsPause(call: Call): boolean {
-  return call.kind === 'resume' || (isAsk(call) && call.ask.alarmId === undefined)
 }
 
 function sentAt(call: Call | undefined): number {

@@ -351,3 +351,22 @@ it('accepts exactly one time field, with a helpful error', async () => {
     '`key` is 600 bytes long',
   )
 })
+
+it('answers a set by key whose definition is the same with `unchanged`, in every form of the call', async () => {
+  const body = { cron_expr: '@every 5m', target: EVENT, payload: { a: 1 } }
+  const first = await call('PUT', '/v1/alarms/by-key/same', body)
+  expect([first.status, first.json.unchanged]).toEqual([201, undefined])
+  const again = await call('PUT', '/v1/alarms/by-key/same', body)
+  expect([again.status, again.json]).toEqual([200, { ...first.json, unchanged: true }])
+  const posted = await call('POST', '/v1/alarms', { ...body, key: 'same' })
+  expect([posted.status, posted.json.unchanged]).toEqual([200, true])
+  const batch = await call('POST', '/v1/alarms/batch', { items: [{ ...body, key: 'same' }] })
+  expect(batch.json.items[0].unchanged).toBe(true)
+  await call('POST', `/v1/alarms/${first.json.id}/pause`)
+  const changed = await call('PUT', '/v1/alarms/by-key/same', { ...body, label: 'new' })
+  expect([changed.status, changed.json.status, changed.json.unchanged]).toEqual([200, 'paused', undefined])
+  const resumed = await call('PUT', '/v1/alarms/by-key/same', { ...body, label: 'new', paused: false })
+  expect([resumed.status, resumed.json.status]).toEqual([200, 'active'])
+  const refused = await call('PUT', '/v1/alarms/by-key/same', { ...body, paused: true })
+  expect([refused.status, refused.json.field]).toEqual([400, 'paused'])
+})

@@ -136,9 +136,9 @@ export class SimulatedProcess implements Participant {
       engine: {
         concurrency: this.machine.concurrency ?? CONCURRENCY,
         batchMax: 1_000,
-        graceMs: this.machine.graceMs ?? GRACE_MS,
         drainMs: MINUTE_MS / 2,
       },
+      graceMs: this.machine.graceMs ?? GRACE_MS,
       scope: { tenant: 'default', owner: '' },
       limits: DEFAULT_LIMITS,
       defaults: {},

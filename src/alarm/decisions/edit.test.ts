@@ -16,7 +16,7 @@ import { amend, assertCurrent, cancel, fireNow, pause, replace, resume, retry, s
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const at = (ms: number) => ({ now: NOW + ms, random: () => 0, newId: () => 'new' })
+const at = (ms: number) => ({ now: NOW + ms, graceMs: 60_000, random: () => 0, newId: () => 'new' })
 const once: When = { delay: '1h' }
 const every10: When = { every: '10m' }
 
@@ -298,7 +298,7 @@ describe('replace', () => {
 
   test('starts afresh: a new generation, one timer, no outcome', () => {
     const found = snapshot(every10, {
-      more: [{ kind: 'retry' }, { kind: 'report' }],
+      more: [{ kind: 'retry', attempt: 1 }, { kind: 'report' }],
       outcome: { lastError: 'x' },
     })
     expect(replace(found, by(found), 'reschedule', at(0))).toMatchObject({
@@ -316,12 +316,13 @@ describe('replace', () => {
     expect(replace(found, by(found), 'set_again', at(0))).toMatchObject({ remove: [], markEdited: [1] })
   })
 
-  test('keeps a paused alarm parked when it is rescheduled, and wakes it when it is set again', () => {
+  test('keeps a paused alarm parked, unless it is told to end the pause', () => {
     const found = snapshot(once, { alarm: { pausedAt: NOW }, timer: parked })
-    expect(replace(found, by(found), 'reschedule', at(0)).add).toMatchObject([
-      { ...parked, scheduledFor: NOW + 3 * HOUR },
-    ])
-    expect(replace(found, by(found), 'set_again', at(0))).toMatchObject({
+    for (const event of ['reschedule', 'set_again'] as const)
+      expect(replace(found, by(found), event, at(0)).add).toMatchObject([
+        { ...parked, scheduledFor: NOW + 3 * HOUR },
+      ])
+    expect(replace(found, { ...by(found), resumes: true }, 'set_again', at(0))).toMatchObject({
       alarm: { pausedAt: null },
       add: [{ wakeAt: NOW + 3 * HOUR, waiting: null }],
     })

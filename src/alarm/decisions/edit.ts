@@ -27,6 +27,7 @@ import {
 } from '../model/index.ts'
 import { alarmRecord, droppedRecords, skippedRecord } from './event-records.ts'
 import { atFirstSkipped, daysOffRange, following, missedRange, unqueue } from './recurrence.ts'
+import { isUnattempted, settleDue } from './settle-due.ts'
 
 /** The result of a cancel: it won, an occurrence was already firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
@@ -174,10 +175,13 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   }
 }
 
-/** Moves the alarm to another time, or replaces all of it (an upsert by key): it starts afresh. */
+/**
+ * Moves the alarm to another time, or replaces all of it (a set by key): it starts afresh, after what was due has been settled
+ * under the old rule. `resumes` ends its pause.
+ */
 export function replace(
   snapshot: Snapshot,
-  by: { readonly alarm: Alarm } & Beginning,
+  by: { readonly alarm: Alarm; readonly resumes?: boolean } & Beginning,
   event: 'reschedule' | 'set_again',
   context: Context,
 ): Change {
@@ -189,20 +193,26 @@ export function replace(
     id: alarm.id,
     createdAt: alarm.createdAt,
     generation: alarm.generation + 1,
-    pausedAt: to === 'paused' ? alarm.pausedAt : null,
+    pausedAt: to === 'paused' && by.resumes !== true ? alarm.pausedAt : null,
     cancelledAt: null,
   })
   // A new wait begins. `why` compares it with `createdAt`, so it must be later, as `updatedAt` always is.
   const record = { ...changed, registeredAt: changed.updatedAt }
+  const due = settleDue(snapshot, context)
+  // The end of a one-shot is the end of its alarm, so it has no other occurrence beside it.
+  const [owed, dropped] = recurs(record) ? [due.owed, []] : [[], due.owed]
   const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
+  const isDropped = (timer: Timer) => !recurs(alarm) || !isUnattempted(timer)
   return {
     alarm: record,
     remove: ids(resting),
-    add: [firstTimer(record, by)],
+    add: [...owed.map((timer) => carriedOver(timer, record, context)), firstTimer(record, by)],
     markEdited: inFlightIds(snapshot),
     outcome: null,
     events: [
-      ...droppedRecords(alarm, resting, 'rescheduled', context.now),
+      ...due.events,
+      ...dropped.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
+      ...droppedRecords(alarm, resting.filter(isDropped), 'rescheduled', context.now),
       alarmRecord('alarm.rescheduled', context.now, {
         next_fire_at: formatInstant(by.first),
         ...(record.notes.length > 0 && { notes: record.notes }),
@@ -210,6 +220,12 @@ export function replace(
     ],
     tally: tallyOf(from, to, null),
   }
+}
+
+/** An occurrence of the old rule, to be delivered as the alarm is now. */
+function carriedOver(timer: NewTimer, { generation, pausedAt }: Alarm, { now }: Context): NewTimer {
+  if (timer.waiting !== 'paused' || pausedAt !== null) return { ...timer, generation }
+  return { ...timer, generation, wakeAt: Math.max(now, timer.scheduledFor), waiting: null }
 }
 
 /** Changes fields that do not move the alarm in time. */

@@ -6,7 +6,7 @@ import { moveIfInstantChanged } from './recurrence.ts'
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const HOUR = 3_600_000
-const context = { now: NOW, random: () => 0, newId: () => 'new' }
+const context = { now: NOW, graceMs: 60_000, random: () => 0, newId: () => 'new' }
 
 function dueTimer(when: When, changed: Partial<Timer>) {
   const resolved = resolveWhen(when, { now: NOW, timezone: 'Europe/Rome' })

@@ -14,7 +14,7 @@ import { report } from './report.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
-const context = { now: NOW + 2 * HOUR, random: () => 0, newId: () => 'new' }
+const context = { now: NOW + 2 * HOUR, graceMs: 60_000, random: () => 0, newId: () => 'new' }
 const once: When = { delay: '1h' }
 const hourly: When = { every: '1h' }
 const ok = { ok: true, text: 'done' }
@@ -66,7 +66,7 @@ describe('on what awaits it', () => {
   test('failure without attempts left ends it', () => {
     expect(report(snapshot(once, [awaited], { options: { maxFailures: 1 } }), bad, context)).toMatchObject({
       remove: [1],
-      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)' },
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempt)' },
       tally: { from: 'fired', to: 'failed' },
     })
   })
@@ -120,7 +120,7 @@ describe('late, after the time-out', () => {
     expect(report(timedOut, bad, context)).toMatchObject({
       outcome: {
         status: 'failed',
-        result: 'FAILED: broken (after 1 attempts)',
+        result: 'FAILED: broken (after 1 attempt)',
         completedAt: null,
         failureCount: 1,
       },

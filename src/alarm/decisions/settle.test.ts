@@ -6,7 +6,7 @@ import { type DeliveryOutcome, settle } from './settle.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
-const context = { now: NOW + HOUR + 10, random: () => 0, newId: () => 'new' }
+const context = { now: NOW + HOUR + 10, graceMs: 60_000, random: () => 0, newId: () => 'new' }
 const times = { firedAt: NOW + HOUR + 3, endedAt: NOW + HOUR + 8 }
 const delivered: DeliveryOutcome = { kind: 'delivered', ...times, report: null }
 const failed: DeliveryOutcome = { kind: 'failed', ...times, error: 'broken' }
@@ -137,7 +137,7 @@ describe('a once alarm', () => {
     const change = settle(loaded(once), { ...failed, gone: true }, context)
     expect(change).toMatchObject({
       remove: [1],
-      outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempts)' },
+      outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempt)' },
       alarm: { cancelledAt: context.now },
       tally: { from: 'pending', to: 'cancelled' },
     })

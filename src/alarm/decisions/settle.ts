@@ -7,6 +7,7 @@ import {
   type EarlyReport,
   type EventDraft,
   edited,
+  failedResult,
   isEnd,
   type LifecycleEvent,
   type NewTimer,
@@ -165,8 +166,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
     const retry = parkedWhilePaused(alarm, { ...openTimer(timer, startedAt), kind: 'retry', wakeAt, attempt })
     return keepOpen(loaded, retry, { outcome, events }, 'attempt_failed')
   }
-  const result = `FAILED: ${error} (after ${attempt} attempts)`
-  const outcome = { ...summary, result }
+  const outcome = { ...summary, result: failedResult(error, attempt) }
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }

@@ -7,9 +7,14 @@ import { type TriageFacts, triage } from './triage.ts'
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const PAUSED: TriageFacts = { graceMs: MINUTE, canRun: true, isPaused: true, openCount: 0 }
+const PAUSED: TriageFacts = { canRun: true, isPaused: true, openCount: 0 }
 const FREE: TriageFacts = { ...PAUSED, isPaused: false }
-const at = (ms: number, random = 0) => ({ now: NOW + ms, random: () => random, newId: () => 'new' })
+const at = (ms: number, random = 0) => ({
+  now: NOW + ms,
+  graceMs: 60_000,
+  random: () => random,
+  newId: () => 'new',
+})
 
 function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {
   const resolved = resolveWhen(when, { now: NOW, timezone: 'UTC' })

@@ -9,8 +9,8 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** No alarm keeps more open than this, whatever it allows. */
 const MANY = 100
-const FACTS: TriageFacts = { graceMs: MINUTE, canRun: true, isPaused: false, openCount: 0 }
-const at = (ms: number) => ({ now: NOW + ms, random: () => 0, newId: () => 'new' })
+const FACTS: TriageFacts = { canRun: true, isPaused: false, openCount: 0 }
+const at = (ms: number) => ({ now: NOW + ms, graceMs: 60_000, random: () => 0, newId: () => 'new' })
 
 function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {
   const resolved = resolveWhen(when, { now: NOW, timezone: 'UTC' })

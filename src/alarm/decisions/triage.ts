@@ -5,6 +5,7 @@ import {
   type Context,
   daysOff,
   FORCED_TICK,
+  failedResult,
   movesToWorkingDay,
   type NewTimer,
   NO_OUTCOME,
@@ -40,8 +41,6 @@ export type Decision =
 
 /** What a triage knows besides the timer. */
 export interface TriageFacts {
-  /** Occurrences this late are misfires. */
-  readonly graceMs: number
   /** Whether this process can deliver to the alarm's target. */
   readonly canRun: boolean
   /** Whether an operator has paused its tenant or its target. */
@@ -67,7 +66,7 @@ export function triage(loaded: LoadedTimer, facts: TriageFacts, context: Context
   if (loaded.timer.kind !== 'due') return dispatch(loaded, facts, context)
   const elsewhere = moveChanged(loaded, context)
   if (elsewhere !== null) return elsewhere
-  const missed = misfire(loaded, facts, context)
+  const missed = misfire(loaded, context)
   if (missed === null) return dispatch(loaded, facts, context)
   if (missed.kind !== 'fire') return missed
   // The newest missed occurrence is dispatched like one that came on time.
@@ -161,10 +160,10 @@ function moveChanged(loaded: LoadedTimer, context: Context): Decision | null {
 }
 
 /** Applies the misfire policy to an instant that is late by more than the grace. */
-function misfire(loaded: LoadedTimer, facts: TriageFacts, context: Context): Decision | null {
+function misfire(loaded: LoadedTimer, context: Context): Decision | null {
   const { alarm, timer } = loaded
   const policy = alarm.rule.misfire ?? 'once'
-  const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
+  const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > context.graceMs
   // A timer that waited for a pause of its alarm, a handler or an earlier occurrence is no misfire. After an operator's pause it can be one.
   if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
   if (!recurs(alarm)) return policy === 'skip' ? skipMissedOneShot(loaded, context) : null
@@ -227,7 +226,7 @@ function skipMissedOneShot(loaded: LoadedTimer, context: Context): Decision {
     ...NO_OUTCOME,
     completedAt: context.now,
     lastError: error,
-    result: `FAILED: ${error} (after 0 attempts)`,
+    result: failedResult(error, 0),
   }
   return closeMissed(loaded, { events, outcome }, context)
 }

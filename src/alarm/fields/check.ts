@@ -58,6 +58,11 @@ export type OptionFields = RecordFields & {
   readonly onFailure: Target | null
 }
 
+/** What a caller defines of an alarm: the properties of its record that a set by key compares. */
+export const DEFINING_PROPERTIES = Object.entries<Field>(ALARM_FIELDS)
+  .filter(([, { calls, aside }]) => calls?.includes('set') && !aside)
+  .map(([name, { property = name }]) => property as keyof OptionFields)
+
 /** Checks the values of options whose names are known, and writes those that are present into a record. */
 export function writeOptions(
   record: { -readonly [K in keyof OptionFields]?: OptionFields[K] },

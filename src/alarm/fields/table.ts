@@ -21,6 +21,8 @@ interface AnyField {
   readonly calls?: readonly Call[]
   /** Only the library takes it: over the network the server fills it in, or it is a header. */
   readonly libraryOnly?: true
+  /** Whether a set by key that differs only in this changes nothing. */
+  readonly aside?: true
   /** Reads do not return it. */
   readonly writeOnly?: true
   /** Values that JSON leaves out; the first is what a missing field stands for. Without any, the field is always there. */
@@ -83,7 +85,7 @@ export const ALARM_FIELDS = {
     doc: 'Any JSON value. It is returned and delivered byte for byte.' },
   status: { type: 'choice', wire: 'status', doc: 'The status of the alarm.',
     values: ['active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled'] },
-  idempotencyKey: { type: 'text', wire: 'idempotency_key', column: 'idempotency_key', calls: SET, nonEmpty: true,
+  idempotencyKey: { type: 'text', wire: 'idempotency_key', column: 'idempotency_key', calls: SET, nonEmpty: true, aside: true,
     defaultValue: null, omits: [null], doc: 'Setting an alarm again with the same one changes nothing and returns the first alarm.' },
   maxFailures: { type: 'integer', wire: 'max_failures', column: 'max_failures', calls: BOTH, defaultValue: 5,
     min: 1, max: 1_000_000, networkMax: 1_000, doc: 'Number of attempts before an occurrence fails.' },
@@ -103,7 +105,7 @@ export const ALARM_FIELDS = {
   // If it is not set, '' is stored, which needs no entry in the index of correlation ids; reads return the alarm's id instead.
   correlationId: { type: 'text', wire: 'correlation_id', column: 'correlation_id', calls: BOTH, nonEmpty: true, defaultValue: '',
     filter: 'Exactly this correlation id.', doc: 'Links the alarm to other work. The alarm’s id by default.' },
-  traceparent: { type: 'trace', wire: null, column: 'traceparent', calls: BOTH, libraryOnly: true, defaultValue: null,
+  traceparent: { type: 'trace', wire: null, column: 'traceparent', calls: BOTH, libraryOnly: true, aside: true, defaultValue: null,
     doc: 'The W3C trace context of the set (`00-…`). It is sent with every wake.' },
   target: { type: 'target', wire: 'target', calls: BOTH,
     doc: 'Where it is delivered: a URL, the name of a handler, `inbox`, `event` or `default`.' },
@@ -130,9 +132,12 @@ export const ALARM_FIELDS = {
     doc: 'When it was reported complete, or, with `ack: delivery`, delivered. A failure has none.' },
   durationMs: { type: 'integer', wire: 'duration_ms', omits: [null], doc: 'Milliseconds from its first attempt to its report.' },
   attempts: { type: 'integer', wire: 'attempts', omits: [0], doc: 'Attempts at its newest occurrence.' },
-  createdBy: { type: 'text', wire: 'created_by', column: 'created_by', calls: SET, defaultValue: null, omits: [null], doc: 'Who set it.' },
-  createdVia: { type: 'text', wire: 'created_via', column: 'created_via', calls: SET, libraryOnly: true, defaultValue: 'library',
+  createdBy: { type: 'text', wire: 'created_by', column: 'created_by', calls: SET, aside: true, defaultValue: null, omits: [null],
+    doc: 'Who set it.' },
+  createdVia: { type: 'text', wire: 'created_via', column: 'created_via', calls: SET, libraryOnly: true, aside: true, defaultValue: 'library',
     doc: 'The interface it was set through: library, cli, rest, ws, mcp.' },
+  declaredBy: { type: 'text', wire: 'declared_by', column: 'declared_by', defaultValue: null, omits: [null],
+    doc: 'The name of the `apply` that declared it.' },
   updatedAt: { type: 'instant', wire: 'updated_at',
     doc: 'The version of what was asked: when a call last changed it. A fire or a failure does not. Pass it in `If-Match` to detect concurrent edits.' },
   registeredAt: { type: 'instant', wire: 'registered_at',

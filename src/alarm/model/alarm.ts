@@ -261,6 +261,8 @@ export function idMaker(fill: (bytes: Uint8Array<ArrayBuffer>) => void): IdMaker
 /** Where the context of a decision comes from. */
 interface ContextSources {
   readonly clock: Pick<Clock, 'now'>
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
   /** From 0 to below 1. */
   readonly random: () => number
   /** Fills with random bytes, for ids. */
@@ -268,10 +270,10 @@ interface ContextSources {
 }
 
 /** Makes the contexts of decisions: the present moment, chance, and ids of that moment. */
-export function contextMaker({ clock, random, fill }: ContextSources): () => Context {
+export function contextMaker({ clock, graceMs, random, fill }: ContextSources): () => Context {
   const makeId = idMaker(fill)
   return () => {
     const now = clock.now()
-    return { now, random, newId: () => makeId(now) }
+    return { now, graceMs, random, newId: () => makeId(now) }
   }
 }

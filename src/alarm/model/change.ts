@@ -64,9 +64,11 @@ function outcomeAfter(before: Outcome | null, { outcome = before, status }: Chan
   return status === undefined ? after : { ...(after ?? NO_OUTCOME), status }
 }
 
-/** What pure decisions need: the time, a random number, and ids for new rows. */
+/** What pure decisions need: the time, the grace of late occurrences, a random number, and ids for new rows. */
 export interface Context {
   readonly now: number
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
   /** From 0 to below 1. */
   readonly random: () => number
   readonly newId: () => string

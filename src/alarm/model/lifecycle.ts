@@ -41,7 +41,7 @@ export const EVENTS = {
   fire_now: 'the user fires it now',
   retry: 'the user retries a failed occurrence',
   reschedule: 'the user reschedules it',
-  set_again: 'the user sets the same key again',
+  set_again: 'the user sets the same key again, with another definition',
 } as const
 
 /** One of the events of the table. */
@@ -92,7 +92,7 @@ export const LIFECYCLE: Readonly<Record<LifecycleEvent, Readonly<Record<State, C
   fire_now: { active: 'active', paused: 'active', awaiting: 'conflict', ...refused },
   retry: { active: 'conflict', paused: 'conflict', awaiting: 'conflict', ...refused, failed: 'active', timed_out: 'active' },
   reschedule: { active: 'active', paused: 'paused', awaiting: 'active', ...refused },
-  set_again: { active: 'active', paused: 'active', awaiting: 'active', ...ifEnded('active') },
+  set_again: { active: 'active', paused: 'paused', awaiting: 'active', ...ifEnded('active') },
 }
 
 /** The events that change the state of a recurring alarm. All others concern one of its occurrences. */
@@ -162,6 +162,11 @@ export const NO_OUTCOME: Outcome = {
   lastError: null,
   failureCount: 0,
   attempts: 0,
+}
+
+/** The result of an occurrence that has failed for good. */
+export function failedResult(error: string, attempts: number): string {
+  return `FAILED: ${error} (after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`
 }
 
 /** The counts of `stats`. Every alarm is in one of them. */

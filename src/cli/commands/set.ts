@@ -55,9 +55,8 @@ export function addSet(program: Command, cli: CliContext): void {
         if (isInMemory(url))
           out.note(`note: ${url} exists only during this command, so the alarm is not kept`)
         const json = wireJson(alarm)
-        out.print(alarm.deduped === true ? withFields(json, { deduped: true }) : json, () =>
-          summary(alarm, session),
-        )
+        const { deduped, unchanged } = alarm
+        out.print(withFields(json, withoutUndefined({ deduped, unchanged })), () => summary(alarm, session))
         if (!out.json) await noteIfNothingFires(alarm, session, cli)
       })
     },
@@ -66,7 +65,7 @@ export function addSet(program: Command, cli: CliContext): void {
 
 function summary(alarm: SetView, session: Session): string[] {
   const next = alarm.nextFireAt
-  const isUnchanged = alarm.deduped === true
+  const isUnchanged = alarm.deduped === true || alarm.unchanged === true
   const facts: [string, string][] = [
     ['  status', isUnchanged || next === null ? alarm.status : ''],
     ['  fires', next === null ? '' : timeFor(next, session, alarm.timezone)],

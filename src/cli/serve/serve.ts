@@ -18,7 +18,8 @@ import { configuredSecret } from '../session/index.ts'
 import { type CliContext, type Output, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
 import { fireJson, fireLine } from './fire-line.ts'
-import { banner, logProblems, logShardOwnership, type ServeContext } from './status-lines.ts'
+import { logProblems } from './problem-lines.ts'
+import { banner, logShardOwnership, type ServeContext } from './status-lines.ts'
 import { openWhenReady } from './wait-for-store.ts'
 
 /** At shutdown, open requests get the rest of the drain time that deliveries did not use, within these limits. */
@@ -106,7 +107,12 @@ async function runUntilStopped(
     await wakeful.start()
     // Not awaited at the end, because a store that does not answer would delay it.
     void logShardOwnership(wakeful, log, stopping.signal)
-    const reporting = logProblems(wakeful, zone, stopping.signal, log)
+    const reporting = logProblems(wakeful, {
+      log,
+      zone,
+      now: () => cli.terminal.now(),
+      signal: stopping.signal,
+    })
     const signal = await stop.asked
     if (server !== null) await leave(server, signal, context)
     stopping.abort()
@@ -117,6 +123,7 @@ async function runUntilStopped(
     // The server answers calls until it is closed, such as reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
+    stopping.abort()
     const leftMs = drainUntil - cli.terminal.monotonic()
     await server?.close(Math.min(HTTP_DRAIN_MS_MAX, Math.max(HTTP_DRAIN_MS_MIN, leftMs)))
   }

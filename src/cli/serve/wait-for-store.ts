@@ -43,7 +43,7 @@ export async function openWhenReady<T extends Closable>(
       if (!isUnavailable(thrown) || now >= until) throw thrown
       const message = errorText(thrown)
       if (message !== logged.message || now - logged.at >= LINE_MS) {
-        log.event('waiting', `waiting for the store: ${message}`, { message }, 'warn')
+        log.event('waiting', `waiting for the store: ${message}`, {}, 'warn')
         logged = { message, at: now }
       }
       await setTimeout(Math.min(RETRY_MS, until - now), null, { signal: stop.signal }).catch(() => {})

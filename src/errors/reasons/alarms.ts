@@ -21,6 +21,9 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'alarm.nothing_to_edit': 'There is nothing to edit. Name at least one field.',
   'alarm.which': 'Name the alarm by its id or by <key>: exactly one of them.',
   'batch.too_large': '{field} has {count} alarms. At most {max} are allowed.',
+  'apply.no_key': '{field} is missing. Every alarm of the list needs one.',
+  'apply.same_key': 'The list has {field} {key} twice. Give each alarm its own key.',
+  'set.paused': '{field} can only be false, which ends a pause, not {value}. To pause an alarm, call pause.',
   'backoff.shape': '{field} must be an object with <backoff.baseMs> and <backoff.capMs>.',
   'payload.too_large': 'payload_too_large: {field} is {bytes} bytes of JSON. At most {max} are allowed.',
   'payload.over_quota':

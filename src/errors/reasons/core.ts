@@ -6,6 +6,8 @@ const DURATION_FORMS =
 
 /** What the client and the code that it shares with the library refuse. */
 export const CORE_REASONS = reasons('invalid_request', {
+  'host.node_version':
+    'Wakeful needs Node {min} or newer, and this is Node {found}. Upgrade Node (https://nodejs.org, or your version manager).',
   // Any field.
   'field.unknown': (
     { name, fields, other }: { name: string; fields: readonly string[]; other: string | null },

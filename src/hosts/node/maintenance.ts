@@ -106,7 +106,7 @@ export async function importLines(
 ): Promise<Imported> {
   const store = await openWhole(url)
   const fill = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
-  const context = contextMaker({ clock: systemClock, random: Math.random, fill })
+  const context = contextMaker({ clock: systemClock, graceMs: 0, random: Math.random, fill })
   const secret = new ImportSecret({ configured, path: secretPath(url) })
   let batch: PortableRow[] = []
   let [imported, seen, total] = [0, 0, 0]

@@ -192,9 +192,9 @@ function settingsOf(options: OpenOptions) {
     engine: {
       concurrency: wholeNumber('concurrency', all.concurrency),
       batchMax: wholeNumber('batch', all.batch),
-      graceMs: parseDuration(all.grace),
       drainMs: parseDuration(all.drain),
     },
+    graceMs: parseDuration(all.grace),
     limits: { ...DEFAULT_LIMITS, ...all.limits },
     retentionMs: all.retention === null ? null : parseDuration(all.retention),
     timezone: assertTimezone(all.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),

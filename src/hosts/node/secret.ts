@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { errorText, WakefulError } from '../../error.ts'
 import type { Sealer } from '../../targets/index.ts'
@@ -32,7 +32,11 @@ export class Secret implements Sealer {
   }
 
   seal(text: string, purpose: string): string {
-    const iv = randomBytes(IV_BYTES)
+    // Derived from the text, so that the same headers are sealed alike: a set by key can then tell that they are unchanged.
+    const iv = createHmac('sha256', this.derive('sealing iv'))
+      .update(`${purpose}\0${text}`)
+      .digest()
+      .subarray(0, IV_BYTES)
     const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(), iv)
     cipher.setAAD(Buffer.from(purpose))
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])

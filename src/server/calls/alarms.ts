@@ -51,7 +51,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     const alarm = await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
       alarms.set(when, { ...options, ...origin(context) }),
     )
-    const isNew = alarm.deduped === undefined && alarm.replaced === undefined
+    const isNew = !alarm.deduped && !alarm.replaced && !alarm.unchanged
     return { status: isNew ? 201 : 200, json: setJson(alarm), version: versionOf(alarm) }
   }
   return {
@@ -165,8 +165,8 @@ function timed<O extends Operation>(call: Call<O>): Call<O> {
 }
 
 function setJson(alarm: SetView): string {
-  const json = wireJson(alarm)
-  return alarm.deduped === true ? withFields(json, { deduped: true }) : json
+  const { deduped, unchanged } = alarm
+  return withFields(wireJson(alarm), withoutUndefined({ deduped, unchanged }))
 }
 
 function alarmReply(alarm: AlarmView): Reply {

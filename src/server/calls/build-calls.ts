@@ -16,6 +16,7 @@ import {
 import type { PauseControl } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarFeedCalls } from './calendar-feed.ts'
+import { calendarCalls } from './calendars.ts'
 import type { Audit, CallContext, CallsOf, Reply } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
@@ -71,6 +72,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
     ...callsByKey(onAlarms),
     ...inboxCalls(connections, pages),
     ...calendarFeedCalls(feeds, operator),
+    ...calendarCalls(audit),
     ...keyCalls(keys, tickets, operator.clock, audit),
     ...tenantCalls(tenants, pauses, operator, audit),
     ...targetCalls(pauses, audit),
@@ -82,7 +84,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
     history: pages,
     failed: pages,
     events: pages,
-    calendar: pages,
+    getCalendarFeed: pages,
     act: new RequestQueue(ACTS),
     setMany: new RequestQueue(BATCHES),
     // These may wait for long; what they read goes through a queue where it is read.

@@ -1,9 +1,9 @@
 import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/index.ts'
 import type { PauseControl } from '../tenants/index.ts'
 import { type Audit, type CallsOf, ok } from './call.ts'
+import { assertWholeTenant } from './keys.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
 /** The calls about targets: their pauses, a tenant's default target, and the secret that webhooks are signed with. */
@@ -70,11 +70,6 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       return ok(wireText(toWire(target)))
     },
   } satisfies Partial<CallsOf<OperationName>>
-}
-
-/** An admin of one owner could sign as another with the secret, and receive others' wakes at the default target. */
-function assertWholeTenant({ key }: Caller, what: string): void {
-  if (key !== null && key.owner !== null) throw new WakefulError('access.whole_tenant', { what })
 }
 
 type PausableTarget = Pick<Target, 'kind' | 'name'>

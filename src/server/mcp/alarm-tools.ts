@@ -35,9 +35,13 @@ Write \`wake_message\` as a note to yourself: the reader may remember nothing of
   run: async (args, work) => {
     const toInbox = args.target === undefined && !(await work.context.caller.alarms.hasDefaultTarget())
     const reply = await call(work, 'set', { body: toInbox ? { ...args, target: 'inbox' } : args })
-    const alarm = read<AlarmWire & { deduped?: true }>(reply)
+    const alarm = read<AlarmWire & { deduped?: true; unchanged?: true }>(reply)
     const head =
-      alarm.deduped === true ? 'Already set, nothing changed' : reply.status === 201 ? 'Set' : 'Set again'
+      alarm.deduped || alarm.unchanged
+        ? 'Already set, nothing changed'
+        : reply.status === 201
+          ? 'Set'
+          : 'Set again'
     const where = toInbox
       ? '\nYou named no target and have no default target, so it goes to your inbox: call `inbox` around that time to receive it.'
       : ''

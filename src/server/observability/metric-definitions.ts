@@ -28,7 +28,7 @@ const WRITING = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 const TARGETS = ['handler', 'webhook', 'event', 'inbox', 'default']
 const ATTEMPTS = ['delivered', 'retry', 'failed', 'released']
-const SETS = ['created', 'replaced', 'deduped']
+const SETS = ['created', 'replaced', 'unchanged', 'deduped']
 const FAILURES = ['500', '503']
 
 /**
@@ -38,7 +38,13 @@ const FAILURES = ['500', '503']
 export const METRICS = {
   lateness: histogram(
     'wakeful_fire_lateness_seconds',
-    'Delay of the first attempt of an occurrence after its instant, without occurrences that waited for a handler, a pause or an earlier occurrence',
+    'Delay of the first attempt of an occurrence after its instant, without occurrences that were deferred',
+    LATENESS,
+    ['target'],
+  ),
+  deferred: histogram(
+    'wakeful_fire_deferred_seconds',
+    'The same delay of occurrences that were deferred: by an open circuit, a pause, a limit, a missing handler or an earlier occurrence',
     LATENESS,
     ['target'],
   ),
@@ -61,7 +67,7 @@ export const METRICS = {
   reportsOverdue: counter('wakeful_reports_overdue_total', 'Delivered occurrences without a report in time'),
   sets: counter(
     'wakeful_sets_total',
-    'Alarms set: created, replaced (known key), deduped (known idempotency key)',
+    'Alarms set: created, replaced or unchanged (known key), deduped (known idempotency key)',
     SETS.map((outcome) => ({ outcome })),
   ),
   inFlight: gauge('wakeful_in_flight', 'Deliveries in progress'),
@@ -73,7 +79,7 @@ export const METRICS = {
   ),
   lag: gauge(
     'wakeful_lag_seconds',
-    'Time since the oldest due wake that is not in progress, in shards that run here or in no process; pools beyond 20 are `other`',
+    'Time since the oldest due wake that is neither in progress nor deferred by a limit, in shards that run here or in no process; pools beyond 20 are `other`',
     ['pool'],
   ),
   shards: gauge(

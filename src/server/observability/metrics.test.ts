@@ -123,11 +123,13 @@ test('sets are counted by outcome', async () => {
   const set = (more: object) => at.wakeful.set({ delay: '1h' }, { ...BASE, ...more })
   await set({ key: 'a' })
   await set({ key: 'a' })
+  await set({ key: 'a', label: 'b' })
   await set({ idempotencyKey: 'b' })
   await set({ idempotencyKey: 'b' })
   await at.wakeful.setMany([{ when: { delay: '1h' }, ...BASE }])
   expect(named(await at.read(), 'wakeful_sets_total')).toEqual({
     'wakeful_sets_total{outcome="created"}': 3,
+    'wakeful_sets_total{outcome="unchanged"}': 1,
     'wakeful_sets_total{outcome="replaced"}': 1,
     'wakeful_sets_total{outcome="deduped"}': 1,
   })

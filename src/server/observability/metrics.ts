@@ -115,6 +115,7 @@ export class Metrics {
   #observe(): Observer {
     const attempts = this.#counter(METRICS.attempts)
     const lateness = new QuickHistogram(METRICS.lateness, this.#registry)
+    const deferred = new QuickHistogram(METRICS.deferred, this.#registry)
     const duration = new QuickHistogram(METRICS.attemptDuration, this.#registry)
     const skipped = this.#counter(METRICS.skipped)
     const overdue = this.#counter(METRICS.reportsOverdue)
@@ -124,8 +125,9 @@ export class Metrics {
     return {
       attempted: (batch) => {
         countAttempts(batch, attempts)
-        for (const { target, outcome, latenessMs, durationMs } of batch) {
+        for (const { target, outcome, latenessMs, deferredMs, durationMs } of batch) {
           if (latenessMs !== null) lateness.observe(target, latenessMs / 1000)
+          if (deferredMs !== null) deferred.observe(target, deferredMs / 1000)
           if (outcome !== 'released') duration.observe(target, durationMs / 1000)
         }
       },

@@ -85,7 +85,7 @@ export class Harness {
 
   context = (): Context => {
     const { now } = this
-    return { now, random: () => 0, newId: () => this.#makeId(now) }
+    return { now, graceMs: GRACE_MS, random: () => 0, newId: () => this.#makeId(now) }
   }
 
   /** A second process on the same rows; skips the case if the store cannot have one. */
@@ -188,7 +188,6 @@ export class Harness {
       isOverTime: () => false,
       triage: (found) => {
         const facts = {
-          graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
           isPaused: this.isPaused(found.alarm),
           openCount: found.openCount,

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { type Alarm, occurrenceId, rawJson, type SetOptions, stateOf } from '../../alarm/index.ts'
+import {
+  type Alarm,
+  occurrenceId,
+  pause,
+  rawJson,
+  type SetOptions,
+  type Snapshot,
+  stateOf,
+} from '../../alarm/index.ts'
+import type { When } from '../../time/index.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, OTHERS } from './harness.ts'
 
@@ -155,11 +164,116 @@ export const setCases = casesOf('sets', {
   async 'gives an occurrence a new id after an upsert to the same instant'(harness) {
     const at = new Date(harness.now + 3_600_000)
     const ids = []
-    for (let i = 0; i < 2; i++) {
-      const { snapshot } = await harness.set({ at }, { key: 'k' })
+    for (const label of ['old', 'new']) {
+      const { snapshot } = await harness.set({ at }, { key: 'k', label })
       ids.push(occurrenceId(snapshot.alarm, snapshot.timers[0]!))
     }
     assert.notEqual(ids[0], ids[1])
+  },
+
+  async 'changes nothing of a known key that is defined so already, also twice in one batch'(harness) {
+    const { idempotencyKey: _, ...everything } = EVERYTHING
+    const rules: When[] = [{ every: '1h' }, { cron: '0 9 * * *' }, new Date(harness.now + 3_600_000)]
+    for (const [i, when] of rules.entries()) {
+      const options = { ...everything, key: `k${i}`, payload: rawJson(RAW), target: 'remind' }
+      const id = await harness.alarm(when, options)
+      const before = await harness.get(id)
+      harness.clock.step(10)
+      const others = { idempotencyKey: `i${i}`, createdBy: 'bob', createdVia: 'cli' }
+      const requests = [{ ...options, ...others }, options].map((each) => harness.request(when, each))
+      const answers = await harness.store.set(requests, harness.context())
+      for (const { outcome, snapshot } of answers)
+        assert.deepEqual([outcome, snapshot.alarm.id], ['unchanged', id])
+      assert.deepEqual(await harness.get(id), before)
+      assert.deepEqual(await harness.types(id), [])
+    }
+    assert.equal((await harness.store.stats(ANN)).total, 3)
+  },
+
+  async 'an unchanged set leaves alone what is in flight, retried or awaited'(harness) {
+    const leases = await harness.heartbeat()
+    const options = { key: 'k', ack: 'report' as const, backoff: { baseMs: 60_000 }, maxFailures: 3 }
+    const set = async () => (await harness.set({ every: '1h' }, options)).outcome
+    const id = await harness.alarm({ every: '1h' }, options)
+    harness.clock.step(3_600_000)
+    const claimed = await harness.claimOne(leases)
+    assert.equal(await set(), 'unchanged')
+    await harness.settle(claimed, 'failed')
+    assert.equal(await set(), 'unchanged')
+    harness.clock.step(60_000)
+    const retried = await harness.claimOne(leases)
+    assert.equal(occurrenceId(retried.alarm, retried.timer), occurrenceId(claimed.alarm, claimed.timer))
+    await harness.settle(retried, 'delivered')
+    assert.equal(await set(), 'unchanged')
+    assert.deepEqual((await harness.get(id)).timers.map(({ kind }) => kind).sort(), ['due', 'report'])
+    assert.deepEqual(await harness.types(id), ['alarm.attempt_failed', 'alarm.fired'])
+  },
+
+  async 'a set with another definition first settles what was due of a recurring alarm (at-least-once)'(
+    harness,
+  ) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ every: '1h' }, { key: 'k' })
+    const start = harness.now
+    harness.clock.step(3.5 * 3_600_000)
+    const { outcome } = await harness.set({ every: '2h' }, { key: 'k', label: 'new' })
+    assert.equal(outcome, 'replaced')
+    assert.deepEqual(await harness.types(id), ['alarm.skipped', 'alarm.rescheduled'])
+    // Another change before a process fires it does not lose it.
+    await harness.set({ every: '3h' }, { key: 'k', label: 'newer', target: 'other' })
+    const owed = await harness.claimOne(leases)
+    assert.deepEqual([owed.timer.scheduledFor - start, owed.alarm.label], [3 * 3_600_000, 'newer'])
+    await harness.settle(owed, 'delivered')
+    assert.deepEqual((await harness.types(id)).at(-1), 'alarm.fired')
+    const { timers } = await harness.get(id)
+    assert.deepEqual(
+      timers.map(({ scheduledFor }) => scheduledFor),
+      [harness.now + 3 * 3_600_000],
+    )
+  },
+
+  async 'a set of a known key leaves a pause, unless it ends it'(harness) {
+    const id = await harness.alarm({ every: '1h' }, { key: 'k' })
+    await harness.edit(id, pause)
+    for (const [when, outcome] of [
+      ['1h', 'unchanged'],
+      ['2h', 'replaced'],
+    ] as const) {
+      const answer = await harness.set({ every: when }, { key: 'k' })
+      assert.deepEqual([answer.outcome, await harness.state(id)], [outcome, 'paused'])
+    }
+    const request = { ...harness.request({ every: '2h' }, { key: 'k' }), resumes: true }
+    const [answer] = await harness.store.set([request], harness.context())
+    assert.deepEqual([answer!.outcome, await harness.state(id)], ['replaced', 'active'])
+    assert.deepEqual((await harness.get(id)).timers[0]!.waiting, null)
+  },
+
+  async 'keeps the name of the list that declares an alarm, which selects it'(harness) {
+    const declare = async (key: string, declaredBy: string | null, when = '1h') => {
+      const request = harness.request({ every: when }, { key })
+      const declared = { ...request, alarm: { ...request.alarm, declaredBy } }
+      return (await harness.store.set([declared], harness.context()))[0]!.outcome
+    }
+    const selected = async (declaredBy: string) => {
+      const decide = ({ alarm }: Snapshot) => ({ change: {}, answer: alarm.key })
+      const which = { declaredBy, limit: 10 }
+      const { results } = await harness.store.edit(ANN, which, decide, harness.context())
+      return results.map(({ answer }) => answer).sort()
+    }
+    for (const key of ['a', 'b']) assert.equal(await declare(key, 'list'), 'created')
+    assert.equal(await declare('c', null), 'created')
+    assert.deepEqual(await selected('list'), ['a', 'b'])
+    // A set that declares nothing leaves the name of a living alarm, changed or not; one that does takes it over.
+    assert.equal(await declare('a', null), 'unchanged')
+    assert.equal(await declare('b', null, '2h'), 'replaced')
+    assert.equal(await declare('c', 'list'), 'unchanged')
+    assert.deepEqual(await selected('list'), ['a', 'b', 'c'])
+    assert.equal(await declare('c', 'other'), 'unchanged')
+    assert.deepEqual([await selected('list'), await selected('other')], [['a', 'b'], ['c']])
+    const id = (await harness.store.get(ANN, { key: 'a' }))!.alarm.id
+    await harness.cancel(id)
+    assert.equal(await declare('a', null), 'replaced')
+    assert.deepEqual(await selected('list'), ['b'])
   },
 
   async 'several known keys in one batch find their alarms'(harness) {

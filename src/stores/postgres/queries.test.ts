@@ -95,6 +95,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   knownIds: 'alarms_id_key',
   pendingSelection: 'timers_alarm',
   subjectSelection: 'alarms_subject',
+  declaredSelection: 'alarms_declared',
   calendarSelection: 'alarms_calendars',
   zonedSelection: 'timers_pkey',
   calendarVersionsNamed: 'calendars_pkey',

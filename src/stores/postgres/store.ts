@@ -92,6 +92,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   readonly #userTransactions: UserTransactions
   readonly #growth: Growth
 
+  /** @internal */
   constructor(database: Database, options: PostgresOptions, shardsPerPool: number) {
     super(database)
     const { session } = database

@@ -4,7 +4,7 @@ import { NextWakeCache } from './next-wake-cache.ts'
 import { type LeaseTransaction, ShardLeases } from './shard-leases.ts'
 
 const NOW = 1_000_000
-const CONTEXT = { now: NOW, random: () => 0, newId: () => 'id' }
+const CONTEXT = { now: NOW, graceMs: 60_000, random: () => 0, newId: () => 'id' }
 
 /** One process `one` and a database of which a test says what it answers. */
 class Scene {

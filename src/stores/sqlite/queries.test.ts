@@ -92,6 +92,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   removeInFlightBatch: 'rowid',
   pendingSelection: 'wakeful_timers_alarm',
   subjectSelection: 'wakeful_alarms_subject',
+  declaredSelection: 'wakeful_alarms_declared',
   calendarSelection: 'wakeful_alarms_calendars',
   zonedSelection: 'rowid',
   'calendar version': 'sqlite_autoindex_wakeful_calendars_1',

@@ -51,6 +51,7 @@ async function movedBefore(statementText: string) {
   })
   await store.set([{ alarm, timer: firstTimer(alarm, resolved) }], {
     now,
+    graceMs: 60_000,
     random: () => 0,
     newId: () => 'id',
   })

@@ -23,6 +23,8 @@ export interface Ids {
   readonly eventCursor: string
   readonly ticket: string
   readonly token: string
+  /** A calendar of days off. */
+  readonly calendar: string
 }
 
 /** A call that tries to access what these ids name. */
@@ -36,6 +38,7 @@ const EVENT = { event: true }
 const NEW = { fire_at: '2040-01-01T00:00:00Z', target: EVENT }
 const byId = ({ alarm }: Ids): Ask => ({ params: { id: alarm } })
 const byKeyId = ({ keyId }: Ids): Ask => ({ params: { id: keyId } })
+const byName = ({ calendar }: Ids): Ask => ({ params: { name: calendar } })
 const byTenant = ({ tenant }: Ids): Ask => ({ params: { tenant } })
 const filter = ({ subject, label, conversation, correlation, target }: Ids) => ({
   subject,
@@ -83,9 +86,14 @@ const BY_ID: Cases<Exclude<OperationName, ByKey<OneAlarmCall>>> = {
   }),
   stream: ({ alarm }) => ({ query: { alarm_id: alarm, after: 'oldest' } }),
   createTicket: () => ({}),
-  calendar: () => ({}),
-  createCalendar: () => ({}),
-  removeCalendar: () => ({}),
+  getCalendarFeed: () => ({}),
+  createCalendarFeed: () => ({}),
+  removeCalendarFeed: () => ({}),
+  listCalendars: () => ({}),
+  getCalendar: byName,
+  putCalendar: (ids) => ({ ...byName(ids), body: { dates: ['2040-12-24'] } }),
+  addToCalendar: (ids) => ({ ...byName(ids), body: { dates: ['2040-12-25'] } }),
+  removeCalendar: byName,
   inbox: () => ({ query: { limit: '100' } }),
   ack: ({ occurrence }) => ({ params: { occurrence_id: occurrence }, body: { complete: 'stolen' } }),
   getOwnerTarget: () => ({}),

@@ -41,7 +41,9 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
     const fits =
       'subject' in which
         ? tables.alarms.get(key)!.subject === which.subject
-        : tables.timersOfAlarm.in(key).length > 0
+        : 'declaredBy' in which
+          ? tables.alarms.get(key)!.declaredBy === which.declaredBy
+          : tables.timersOfAlarm.in(key).length > 0
     if (fits) seqs.push(key)
     if (seqs.length === which.limit) return { seqs, next: key }
   }

@@ -1,4 +1,4 @@
-import { newSnapshot, replace, type Serial, snapshotAfter } from '../../../src/alarm/index.ts'
+import { newSnapshot, type Serial, setAgain, snapshotAfter } from '../../../src/alarm/index.ts'
 import { apply, type SetRequest, type SetResult } from '../../../src/stores/index.ts'
 import { assertCalendars } from './calendars.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
@@ -23,19 +23,18 @@ function setOne(batch: WriteBatch, request: SetRequest): SetResult {
   if (alarm.key !== null) {
     database.lock('keys', scopedName(alarm, alarm.key))
     const known = seqNamed(database, alarm, { key: alarm.key })
-    if (known !== undefined) return setAgain(batch, known, request)
+    if (known !== undefined) return setKnown(batch, known, request)
   }
   batch.writes.insertAlarm(alarm, request.timer)
   return { outcome: 'created', snapshot: newSnapshot(alarm, request.timer) }
 }
 
-function setAgain(batch: WriteBatch, seq: Serial, request: SetRequest): SetResult {
+function setKnown(batch: WriteBatch, seq: Serial, { alarm, timer, resumes }: SetRequest): SetResult {
   const { database, writes, context } = batch
   database.lock('alarms', seq)
   const snapshot = snapshotAt(database, seq)!
-  const { scheduledFor: first, nominal } = request.timer
-  const by = { alarm: request.alarm, first, nominal: nominal ?? first }
-  const change = replace(snapshot, by, 'set_again', context)
+  const wanted = { alarm, first: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor, resumes }
+  const { change, outcome } = setAgain(snapshot, wanted, context)
   apply(writes, snapshot.alarm, snapshot.timers, change, context)
-  return { outcome: 'replaced', snapshot: snapshotAfter(snapshot, change) }
+  return { outcome, snapshot: snapshotAfter(snapshot, change) }
 }

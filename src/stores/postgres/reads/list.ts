@@ -31,6 +31,9 @@ import { readSnapshots, type Snapshots } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { IN_INDEX_ORDER, STREAM_QUERIES, UPCOMING_QUERIES } from './list-queries.ts'
 
+/** Rows that a list reads at a time once the first ones did not fill the page. */
+const STRIDE_MAX = 1_024
+
 /**
  * Reads a page of alarms that match the query, in a session with one snapshot. Rows that cannot be read are left out.
  */
@@ -38,7 +41,7 @@ export async function list(session: Session, scope: ReadScope, query: ListQuery)
   const isDue = query.order === 'due'
   if (scope.owner === null && !isDue) session.send(IN_INDEX_ORDER)
   const source = isDue ? byNextWake(session, scope) : newestFirst(session, scope, query)
-  const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  let stride = Math.max(STRIDE_MIN, query.limit + 1)
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let position = query.after ?? (isDue ? FIRST_WAKE : NEWEST)
@@ -66,6 +69,8 @@ export async function list(session: Session, scope: ReadScope, query: ListQuery)
       position = row.position
     }
     if (rows.length < stride) return { items, next: null }
+    // Where matches are rare, each round trip should look at more.
+    stride = Math.max(stride, Math.min(2 * stride, STRIDE_MAX))
   }
   return { items, next: position }
 }
@@ -83,11 +88,16 @@ function byNextWake(session: Session, scope: ReadScope): Source {
 function newestFirst(session: Session, scope: ReadScope, query: ListQuery): Source {
   const streams = streamsOf(query)
   const [queries, bound] = [STREAM_QUERIES[breadthOf(scope)], scopeValues(scope)]
+  let isEverything = false
   return async ({ row: below }, limit) => {
     const read = ({ name, values }: ListStream) =>
       session.rows(queries[name], ...bound, ...values, below, limit)
-    const found = await Promise.all(streams.map(read))
-    return mergeStreams(found.some(isCommon) ? [await read(ALL_ALARMS)] : found, limit)
+    if (!isEverything) {
+      const found = await Promise.all(streams.map(read))
+      isEverything = found.some(isCommon)
+      if (!isEverything) return mergeStreams(found, limit)
+    }
+    return mergeStreams([await read(ALL_ALARMS)], limit)
   }
 }
 

@@ -47,10 +47,12 @@ const TALLIES = { owner: sql.tallyOfOwner, tenant: sql.tallyOfTenant, all: sql.t
 
 /** The reads of the store, and the writes that concern no timer: documents, inboxes, `meta`, the log. */
 export abstract class PostgresRecords extends ShardedStore {
+  /** @internal */
   protected readonly database: Database
   readonly #horizon: LogHorizon
   readonly #gets: Gets
 
+  /** @internal */
   constructor(database: Database) {
     super()
     this.database = database

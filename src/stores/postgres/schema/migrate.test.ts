@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { testDatabase } from '../../../../test/postgres/database.ts'
 import { postgresSnapshot } from '../../../../tools/postgres-schema-snapshot.ts'
@@ -14,7 +15,7 @@ import { MIGRATIONS } from './migrations/index.ts'
 const { url, client } = testDatabase()
 
 async function withDatabase<T>(schema: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = new Database({ url, schema })
+  const database = new Database(pg, { url, schema })
   try {
     return await work(database)
   } finally {

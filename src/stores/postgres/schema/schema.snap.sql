@@ -33,6 +33,7 @@ alarms.priority bigint not null
 alarms.on_failure text
 alarms.created_by text
 alarms.created_via text not null
+alarms.declared_by text
 alarms.created_at bigint not null
 alarms.updated_at bigint not null
 alarms.registered_at bigint not null
@@ -199,6 +200,7 @@ timers CHECK ((waiting = ANY (ARRAY['paused'::text, 'overlap'::text, 'handler'::
 CREATE INDEX alarms_calendars ON wakeful.alarms USING btree (tenant, seq) WHERE (calendars IS NOT NULL)
 CREATE INDEX alarms_conversation ON wakeful.alarms USING btree (conversation_id, tenant, owner, seq) WHERE (conversation_id <> ''::text)
 CREATE INDEX alarms_correlation ON wakeful.alarms USING btree (correlation_id, tenant, owner, seq) WHERE (correlation_id <> id)
+CREATE INDEX alarms_declared ON wakeful.alarms USING btree (tenant, owner, declared_by, seq) WHERE (declared_by IS NOT NULL)
 CREATE UNIQUE INDEX alarms_id_key ON wakeful.alarms USING btree (id)
 CREATE UNIQUE INDEX alarms_idempotency ON wakeful.alarms USING btree (tenant, owner, idempotency_key) WHERE (idempotency_key IS NOT NULL)
 CREATE UNIQUE INDEX alarms_key ON wakeful.alarms USING btree (tenant, owner, key) WHERE (key IS NOT NULL)

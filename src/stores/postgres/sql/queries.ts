@@ -69,6 +69,9 @@ export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE
 export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
   AND tenant = $1 AND subject = $3 AND (owner, seq) > ($2, $4::bigint) AND (owner, seq) <= ($2, ${LAST_SERIAL})
   ORDER BY owner, seq LIMIT $5::bigint`
+export const declaredSelection = `SELECT seq FROM wakeful.alarms WHERE declared_by IS NOT NULL
+  AND tenant = $1 AND owner = $2 AND (declared_by, seq) > ($3, $4::bigint) AND (declared_by, seq) <= ($3, ${LAST_SERIAL})
+  ORDER BY declared_by, seq LIMIT $5::bigint`
 
 /** Alarms to compute again: those of a tenant that name calendars, or all that depend on a zone's wall clock. */
 export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL

@@ -112,7 +112,7 @@ async function selectNamed(
   return found
 }
 
-/** A bounded part of a subject's alarms, or of all pending ones; undefined if the alarms were named one by one. */
+/** A bounded part of a subject's alarms, of those that an apply has declared, or of all pending ones; undefined if the alarms were named one by one. */
 function selectMany(session: Session, { scope, which }: EditJob): Promise<Selection> | undefined {
   if (!('limit' in which)) return undefined
   const { tenant, owner } = scope
@@ -120,7 +120,9 @@ function selectMany(session: Session, { scope, which }: EditJob): Promise<Select
   const rows =
     'subject' in which
       ? session.rows(sql.subjectSelection, tenant, owner, which.subject, after, which.limit)
-      : session.rows(sql.pendingSelection, tenant, owner, after, which.limit)
+      : 'declaredBy' in which
+        ? session.rows(sql.declaredSelection, tenant, owner, which.declaredBy, after, which.limit)
+        : session.rows(sql.pendingSelection, tenant, owner, after, which.limit)
   return rows.then((found) => {
     const seqs = found.map(([seq]) => seq as Serial)
     return { seqs, next: seqs.length < which.limit ? null : seqs.at(-1)! }

@@ -26,7 +26,7 @@ function setBoth(seesThem: boolean) {
   }
   const shards = { ensure: async () => {} } as unknown as ShardMap
   const sets = new Sets(database, shards, new NextWakeCache(), write)
-  const context = { now: 0, random: () => 0, newId: () => 'id' }
+  const context = { now: 0, graceMs: 60_000, random: () => 0, newId: () => 'id' }
   return Promise.allSettled(
     ['a', 'b'].map((id) => {
       const alarm = { id, key: null, idempotencyKey: null, target: { pool: 'app' } }

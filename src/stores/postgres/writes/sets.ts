@@ -3,9 +3,8 @@ import {
   bySerial,
   type Context,
   newSnapshot,
-  replace,
   type Serial,
-  type Snapshot,
+  setAgain,
   snapshotAfter,
 } from '../../../alarm/index.ts'
 import { apply, type SetRequest, type SetResult, type StoredSnapshot } from '../../index.ts'
@@ -107,15 +106,15 @@ async function setRound(
     session,
     rest.map(({ request }) => request.alarm),
   )
-  const replaced = rest.filter(({ index }) => keyed.has(index))
+  const repeated = rest.filter(({ index }) => keyed.has(index))
   const fresh = rest.filter(({ index }) => !keyed.has(index))
-  const seqs = replaced.map(({ index }) => keyed.get(index)!)
+  const seqs = repeated.map(({ index }) => keyed.get(index)!)
   const locked = await lockSnapshots(session, [...seqs].sort(bySerial), batch.clockOverride)
   const answers = new Map<number, SetResult>()
-  for (const { index, request, context } of replaced) {
+  for (const { index, request, context } of repeated) {
     const snapshot = snapshotIn(locked, keyed.get(index)!)
     if (snapshot === undefined) continue
-    answers.set(index, { outcome: 'replaced', snapshot: setAgain(batch, snapshot, request, context) })
+    answers.set(index, setKnown(batch, snapshot, request, context))
   }
   for (const { request } of fresh) batch.insertAlarm(request.alarm, request.timer)
   // Flushed now: at the end, alarms with keys would be written together with the tallies.
@@ -145,15 +144,14 @@ async function known(
   return new Map([...seqs].map(([place, seq]) => [named[place]!.index, seq]))
 }
 
-function setAgain(
+function setKnown(
   batch: WriteBatch,
   snapshot: StoredSnapshot,
-  request: SetRequest,
+  { alarm, timer, resumes }: SetRequest,
   context: Context,
-): Snapshot {
-  const { scheduledFor: first, nominal } = request.timer
-  const by = { alarm: request.alarm, first, nominal: nominal ?? first }
-  const change = replace(snapshot, by, 'set_again', context)
+): SetResult {
+  const wanted = { alarm, first: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor, resumes }
+  const { change, outcome } = setAgain(snapshot, wanted, context)
   apply(batch, snapshot.alarm, snapshot.timers, change, context)
-  return snapshotAfter(snapshot, change)
+  return { outcome, snapshot: snapshotAfter(snapshot, change) }
 }

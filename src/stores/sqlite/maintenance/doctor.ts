@@ -1,6 +1,5 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
 import {
@@ -13,7 +12,7 @@ import {
   SECRET_META,
   type SecretJudge,
 } from '../../index.ts'
-import { connect, Session, storeFailure } from '../connection/index.ts'
+import { connect, nodeSqlite, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
 import { MIGRATIONS, migrationSql, schemaVersion } from '../schema/index.ts'
@@ -90,7 +89,7 @@ function schemaCheck(session: Session, version: number): Check {
 
 /** How the schema differs from a new one, by the SQL that SQLite stores of each table and index. */
 function schemaDifferences(session: Session): string[] {
-  const fresh = new Session(new DatabaseSync(':memory:'))
+  const fresh = new Session(new nodeSqlite.DatabaseSync(':memory:'))
   try {
     fresh.db.exec(migrationSql(':memory:', 0))
     const [made, found] = [schemaOf(fresh), schemaOf(session)]

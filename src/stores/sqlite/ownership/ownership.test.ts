@@ -29,7 +29,7 @@ const POOLS = ['app']
 async function two(name: string) {
   const path = join(folder, `${name}.db`)
   const clock = new SteppedClock()
-  const context = { now: clock.now(), random: () => 0, newId: () => 'id' }
+  const context = { now: clock.now(), graceMs: 60_000, random: () => 0, newId: () => 'id' }
   const stores = [await openSqlite({ path, clock }), await openSqlite({ path, clock })] as const
   const own = (index: 0 | 1) => stores[index].heartbeat(`process-${index}`, POOLS, context)
   expect(await own(0)).toHaveLength(1)

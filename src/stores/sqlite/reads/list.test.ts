@@ -47,7 +47,7 @@ async function filled(alarms: number) {
     },
   }
   const store = await openSqliteOn(system, { path: ':memory:', clock })
-  const context = { now, random: () => 0, newId: () => 'id' }
+  const context = { now, graceMs: 60_000, random: () => 0, newId: () => 'id' }
   await store.set(
     Array.from({ length: alarms }, (_, n) => request(n)),
     context,

@@ -81,11 +81,16 @@ function byNextWake(session: Session, scope: ReadScope): Source {
 function newestFirst(session: Session, scope: ReadScope, query: ListQuery): Source {
   const streams = streamsOf(query)
   const [queries, bound] = [STREAM_QUERIES[breadthOf(scope)], scopeValues(scope)]
+  let isEverything = false
   return ({ row: below }, limit) => {
     const read = ({ name, values }: ListStream) =>
       session.values(queries[name], ...bound, ...values, below, limit)
-    const found = streams.map(read)
-    return mergeStreams(found.some(isCommon) ? [read(ALL_ALARMS)] : found, limit)
+    if (!isEverything) {
+      const found = streams.map(read)
+      isEverything = found.some(isCommon)
+      if (!isEverything) return mergeStreams(found, limit)
+    }
+    return mergeStreams([read(ALL_ALARMS)], limit)
   }
 }
 

@@ -34,6 +34,7 @@ CREATE TABLE wakeful_alarms (
   on_failure TEXT,
   created_by TEXT,
   created_via TEXT NOT NULL,
+  declared_by TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   -- When its wait began: its last set or reschedule.
@@ -216,6 +217,8 @@ CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (conversation_id, tenant, owner) WHERE conversation_id <> '';
 
 CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (correlation_id, tenant, owner) WHERE correlation_id <> id;
+
+CREATE INDEX wakeful_alarms_declared ON wakeful_alarms (tenant, owner, declared_by) WHERE declared_by IS NOT NULL;
 
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

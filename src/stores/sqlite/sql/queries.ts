@@ -189,6 +189,8 @@ export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful_timers WHERE
   AND alarm > ? ORDER BY alarm LIMIT ?`
 export const subjectSelection = `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ?
   AND seq > ? ORDER BY seq LIMIT ?`
+export const declaredSelection = `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND declared_by = ?
+  AND seq > ? ORDER BY seq LIMIT ?`
 
 function qualified(table: string, columns: readonly string[]): string {
   return columns.map((column) => `${table}.${column}`).join(', ')

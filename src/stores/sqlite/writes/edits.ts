@@ -43,7 +43,16 @@ function select(
   const rows =
     'subject' in which
       ? session.all<{ alarm: number }>(sql.subjectSelection, tenant, owner, which.subject, after, which.limit)
-      : session.all<{ alarm: number }>(sql.pendingSelection, tenant, owner, after, which.limit)
+      : 'declaredBy' in which
+        ? session.all<{ alarm: number }>(
+            sql.declaredSelection,
+            tenant,
+            owner,
+            which.declaredBy,
+            after,
+            which.limit,
+          )
+        : session.all<{ alarm: number }>(sql.pendingSelection, tenant, owner, after, which.limit)
   const alarms = rows.flatMap((row) => alarmAt(session, row.alarm) ?? [])
   return { alarms, next: rows.length < which.limit ? null : rows.at(-1)!.alarm }
 }

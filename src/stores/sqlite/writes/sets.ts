@@ -1,4 +1,4 @@
-import { type Alarm, newSnapshot, replace, snapshotAfter } from '../../../alarm/index.ts'
+import { newSnapshot, setAgain, snapshotAfter } from '../../../alarm/index.ts'
 import { apply, type SetRequest, type SetResult, type StoredAlarm } from '../../index.ts'
 import { alarmNamed, assertCalendars, type RowWrites, readInFlight, snapshotOf } from '../rows/index.ts'
 
@@ -16,16 +16,15 @@ function setOne(write: RowWrites, request: SetRequest): SetResult {
   }
   if (alarm.rule.kind !== 'once') assertCalendars(session, alarm)
   const known = alarm.key === null ? undefined : alarmNamed(session, alarm, { key: alarm.key })
-  if (known !== undefined) return setAgain(write, known, request)
+  if (known !== undefined) return setKnown(write, known, request)
   const stored = write.insertAlarm(alarm, request.timer)
   return { outcome: 'created', snapshot: newSnapshot(stored, request.timer) }
 }
 
-function setAgain(write: RowWrites, known: StoredAlarm, request: SetRequest): SetResult {
+function setKnown(write: RowWrites, known: StoredAlarm, { alarm, timer, resumes }: SetRequest): SetResult {
   const snapshot = snapshotOf(write.session, known, readInFlight(write.session))
-  const { scheduledFor: first, nominal } = request.timer
-  const by = { alarm: request.alarm satisfies Alarm, first, nominal: nominal ?? first }
-  const change = replace(snapshot, by, 'set_again', write.context)
+  const wanted = { alarm, first: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor, resumes }
+  const { change, outcome } = setAgain(snapshot, wanted, write.context)
   apply(write, known, snapshot.timers, change, write.context)
-  return { outcome: 'replaced', snapshot: snapshotAfter(snapshot, change) }
+  return { outcome, snapshot: snapshotAfter(snapshot, change) }
 }

@@ -39,6 +39,7 @@ CREATE TABLE wakeful.alarms (
   on_failure text,
   created_by text,
   created_via text NOT NULL,
+  declared_by text,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   registered_at bigint NOT NULL,
@@ -60,6 +61,7 @@ CREATE INDEX alarms_tenant ON wakeful.alarms (tenant, seq);
 CREATE UNIQUE INDEX alarms_key ON wakeful.alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX alarms_idempotency ON wakeful.alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX alarms_subject ON wakeful.alarms (subject, tenant, owner, seq) WHERE subject IS NOT NULL;
+CREATE INDEX alarms_declared ON wakeful.alarms (tenant, owner, declared_by, seq) WHERE declared_by IS NOT NULL;
 CREATE INDEX alarms_correlation ON wakeful.alarms (correlation_id, tenant, owner, seq) WHERE correlation_id <> id;
 CREATE INDEX alarms_conversation ON wakeful.alarms (conversation_id, tenant, owner, seq) WHERE conversation_id <> '';
 CREATE INDEX alarms_label ON wakeful.alarms (label, tenant, owner, seq) WHERE label <> '';

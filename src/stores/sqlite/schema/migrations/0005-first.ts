@@ -39,6 +39,7 @@ CREATE TABLE wakeful_alarms (
   on_failure TEXT,
   created_by TEXT,
   created_via TEXT NOT NULL,
+  declared_by TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   -- When its wait began: its last set or reschedule.
@@ -61,6 +62,8 @@ CREATE INDEX wakeful_alarms_tenant ON wakeful_alarms (tenant);
 CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (subject, tenant, owner) WHERE subject IS NOT NULL;
+-- Alarms that an apply has declared, which a later apply of the same name may remove.
+CREATE INDEX wakeful_alarms_declared ON wakeful_alarms (tenant, owner, declared_by) WHERE declared_by IS NOT NULL;
 -- The default correlation id is the alarm's id, which is indexed already.
 CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (correlation_id, tenant, owner) WHERE correlation_id <> id;
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (conversation_id, tenant, owner) WHERE conversation_id <> '';

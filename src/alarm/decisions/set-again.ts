@@ -1,0 +1,62 @@
+import {
+  type Alarm,
+  type Beginning,
+  type Change,
+  type Context,
+  isEnd,
+  type Snapshot,
+  stateOf,
+} from '../model/index.ts'
+import { givesCorrelationId, isSameDefinition } from './definition.ts'
+import { replace, resume } from './edit.ts'
+
+/** What a set asks for, of an alarm whose key is known. */
+export interface Wanted extends Beginning {
+  readonly alarm: Alarm
+  /** Whether a pause of the alarm ends (`paused: false`). */
+  readonly resumes?: boolean | undefined
+}
+
+/** What a set of a known key did. */
+export interface SetAgain {
+  readonly change: Change
+  readonly outcome: 'replaced' | 'unchanged'
+}
+
+/**
+ * Sets a known key again. A living alarm that is defined so already stays as it is: its next occurrence, its open ones, and
+ * its pause. So programs can set their alarms at every start, and a start after a downtime loses nothing that was due.
+ */
+export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): SetAgain {
+  const { alarm, timers, outcome } = snapshot
+  const isLiving = !isEnd(stateOf(alarm, timers, outcome)) && alarm.cancelledAt === null
+  if (!isLiving) return isDone(snapshot, wanted.alarm) ? { change: {}, outcome: 'unchanged' } : startAfresh()
+  const declaredBy = wanted.alarm.declaredBy ?? alarm.declaredBy
+  if (!isSameDefinition(alarm, wanted.alarm)) {
+    return replaceBy({ declaredBy }, wanted.resumes === true)
+  }
+  const declared = declaredBy === alarm.declaredBy ? alarm : { ...alarm, declaredBy }
+  if (wanted.resumes === true && alarm.pausedAt !== null)
+    return { change: resume({ ...snapshot, alarm: declared }, context), outcome: 'replaced' }
+  return { change: declared === alarm ? {} : { alarm: declared }, outcome: 'unchanged' }
+
+  function startAfresh(): SetAgain {
+    return replaceBy({}, true)
+  }
+
+  function replaceBy(fields: Partial<Alarm>, resumes: boolean): SetAgain {
+    const correlationId = givesCorrelationId(wanted.alarm) ? wanted.alarm.correlationId : alarm.id
+    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId, ...fields }, resumes }
+    return { change: replace(snapshot, by, 'set_again', context), outcome: 'replaced' }
+  }
+}
+
+/**
+ * Whether an ended alarm is what `apply` declares: a one-shot of the same instant, or a rule that has run out. At the next
+ * start it must not fire again.
+ */
+function isDone({ alarm, outcome }: Snapshot, wanted: Alarm): boolean {
+  if (wanted.declaredBy === null) return false
+  if (alarm.rule.kind === 'once') return wanted.rule.kind === 'once' && wanted.rule.at === alarm.rule.at
+  return outcome?.status === 'completed' && isSameDefinition(alarm, wanted)
+}

@@ -1,0 +1,120 @@
+import {
+  ALARM_OPTIONS,
+  assertName,
+  type CancelOutcome,
+  checked,
+  checkedList,
+  type Limits,
+  ofItem,
+  type Serial,
+  type Snapshot,
+} from '../alarm/index.ts'
+import { display, WakefulError } from '../error.ts'
+import type { EditResult, Selector, SetResult } from '../stores/index.ts'
+import type { SetManyItem } from './api.ts'
+
+/** One item of `apply`. */
+export type DeclaredAlarm = Omit<SetManyItem, 'key' | 'idempotencyKey'> & { readonly key: string }
+
+/** The options of `apply`. */
+export interface ApplyOptions {
+  /** Names the list (default 'default'). Programs that declare different lists give them different names. */
+  readonly name?: string
+  /** Whether to cancel alarms that an earlier `apply` of this name declared and that are no longer in the list. */
+  readonly prune?: boolean
+}
+
+/** What `apply` did, by key. */
+export interface Applied {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+  readonly unchanged: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** What a list needs of its owner's alarms. */
+interface ApplyPorts {
+  readonly limits: Limits
+  readonly store: (items: readonly DeclaredAlarm[], declaredBy: string) => Promise<readonly SetResult[]>
+  readonly cancel: (
+    which: Selector,
+    mayCancel: (snapshot: Snapshot) => boolean,
+  ) => Promise<EditResult<CancelOutcome>>
+}
+
+const OPTIONS = { name: true, prune: true } as const
+// An idempotency key would keep the first definition for ever.
+const { idempotencyKey: _, ...NAMED } = ALARM_OPTIONS
+const ITEM_FIELDS = { ...NAMED, when: true, timezone: true, paused: true } as const
+const NAME_DEFAULT = 'default'
+/** Alarms are cancelled in chunks, so that other calls get the write lock in between. */
+const CANCELLED_AT_ONCE = 500
+
+/**
+ * Declares a list of alarms in one transaction, and then cancels those that are no longer in it. If the process ends in
+ * between, the next call cancels them.
+ */
+export async function applyList(
+  items: readonly DeclaredAlarm[],
+  options: ApplyOptions,
+  ports: ApplyPorts,
+): Promise<Applied> {
+  checkedList('apply', items, '{ key, when, ...options }')
+  const { name = NAME_DEFAULT, prune = false } = checked<ApplyOptions>('apply', options, OPTIONS)
+  assertName('name', name, ports.limits.nameBytesMax)
+  if (typeof prune !== 'boolean')
+    throw new WakefulError(
+      'field.invalid',
+      { expected: 'true or false', value: display(prune) },
+      { field: 'prune' },
+    )
+  assertBatch(items, ports.limits)
+  const keys = keysOf(items)
+  const results = await ports.store(items, name)
+  const keysBy = (outcome: SetResult['outcome']) =>
+    results.flatMap((result) => (result.outcome === outcome ? [result.snapshot.alarm.key!] : []))
+  return {
+    created: keysBy('created'),
+    changed: keysBy('replaced'),
+    unchanged: keysBy('unchanged'),
+    removed: prune ? await cancelOthers(name, keys, ports) : [],
+  }
+}
+
+/** Refuses a batch that is too large. */
+export function assertBatch(items: readonly unknown[], { batchMax }: Limits): void {
+  if (items.length <= batchMax) return
+  throw new WakefulError('batch.too_large', { count: items.length, max: batchMax }, { field: 'items' })
+}
+
+/** The keys of a list, which must be there and differ. */
+function keysOf(items: readonly DeclaredAlarm[]): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const [at, item] of items.entries())
+    ofItem(at, () => {
+      const { key } = checked<DeclaredAlarm>('apply', item, ITEM_FIELDS)
+      if (key === undefined) throw new WakefulError('apply.no_key', {}, { field: 'key' })
+      if (keys.has(key)) throw new WakefulError('apply.same_key', { key: display(key) }, { field: 'key' })
+      keys.add(key)
+    })
+  return keys
+}
+
+/** Cancels the alarms that an earlier list of this name declared, except these. */
+async function cancelOthers(
+  declaredBy: string,
+  keys: ReadonlySet<string>,
+  { cancel }: ApplyPorts,
+): Promise<string[]> {
+  const removed: string[] = []
+  const mayCancel = ({ alarm }: Snapshot) => !keys.has(alarm.key!) && alarm.cancelledAt === null
+  for (let after: Serial | null = 0; after !== null; ) {
+    const { results, next }: EditResult<CancelOutcome> = await cancel(
+      { declaredBy, limit: CANCELLED_AT_ONCE, after },
+      mayCancel,
+    )
+    for (const { answer, snapshot } of results) if (answer !== 'ended') removed.push(snapshot.alarm.key!)
+    after = next
+  }
+  return removed
+}
