@@ -29,18 +29,9 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { display, inField, WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
-import {
-  parseInstant,
-  type Resolved,
-  resolveReschedule,
-  resolveWhen,
-  shortestPeriod,
-  type When,
-  type WhenContext,
-  Yielder,
-} from '../time/index.ts'
+import { resolveReschedule, resolveWhen, type When } from '../time/index.ts'
 import type {
   Admit,
   AlarmRef,
@@ -54,10 +45,12 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
+import { resolvedRule, seenAt } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
 import type { EventView, OwnEventInput } from './events-api.ts'
+import { type NameJudge, otherNotes, targetNotes } from './handler-names.ts'
 import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
@@ -156,7 +149,7 @@ export class ScopedAlarms
   ): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
     return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
-      this.#reschedule(snapshot, when, timezone, {}, context),
+      this.#reschedule(snapshot, when, timezone, {}, context, targetNotes(snapshot.alarm)),
     )
   }
 
@@ -166,12 +159,14 @@ export class ScopedAlarms
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    return this.#edit('edit', alarm, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
-      return when === undefined
-        ? amend(snapshot, edited, context)
-        : this.#reschedule(snapshot, when, timezone, edited, context)
-    })
+    return this.library.handlerNames.judge([rest]).then((judge) =>
+      this.#edit('edit', alarm, options, (snapshot, context) => {
+        const ofTargets = targetNotes(snapshot.alarm, rest, judge)
+        const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
+        if (when !== undefined) return this.#reschedule(snapshot, when, timezone, edited, context, ofTargets)
+        return amend(snapshot, { ...edited, notes: [...otherNotes(snapshot.alarm), ...ofTargets] }, context)
+      }),
+    )
   }
 
   async cancel(alarm: AlarmRef, options: SeenOptions & TxOptions = {}) {
@@ -233,12 +228,13 @@ export class ScopedAlarms
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
+    const judge = await this.library.handlerNames.judge(items)
     for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, declaredBy, context, rules))
+          withIndex(at, () => this.#request(item, declaredBy, context, rules, judge))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
         const requests = mayPause ? await inTurns(items, read, this.library.clock) : items.map(read)
@@ -270,6 +266,7 @@ export class ScopedAlarms
     declaredBy: string | null,
     { now, newId }: Context,
     rules: ResolvedRule[],
+    judge: NameJudge,
   ): SetRequest {
     if (paused !== undefined && paused !== false)
       throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
@@ -278,12 +275,10 @@ export class ScopedAlarms
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
+    const notes = [...resolved.notes, ...judge(options)]
     const chosen = { createdVia: this.library.createdVia, ...options }
-    const alarm = buildAlarm(this.scope, resolved, chosen, now, {
-      ...this.library.fieldContext,
-      newId,
-      calendars,
-    })
+    const fieldContext = { ...this.library.fieldContext, newId, calendars }
+    const alarm = buildAlarm(this.scope, { ...resolved, notes }, chosen, now, fieldContext)
     const timer = firstTimer(alarm, resolved)
     return { alarm: declaredBy === null ? alarm : { ...alarm, declaredBy }, timer, resumes: paused === false }
   }
@@ -295,6 +290,7 @@ export class ScopedAlarms
     zone: string | undefined,
     fields: Partial<Alarm>,
     context: Context,
+    ofTargets: readonly string[],
   ): Change {
     const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
@@ -303,7 +299,8 @@ export class ScopedAlarms
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
     this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-    const { rule, first, nominal, notes } = resolved
+    const { rule, first, nominal } = resolved
+    const notes = [...resolved.notes, ...ofTargets]
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
@@ -395,13 +392,4 @@ export class ScopedAlarms
   #hint({ timers }: Snapshot): void {
     for (const timer of timers) this.library.engine.hint(timer.wakeAt)
   }
-}
-
-function resolvedRule(resolved: Resolved, context: WhenContext): ResolvedRule {
-  return { firstAt: resolved.first, shortestMs: shortestPeriod(resolved, context) }
-}
-
-/** The version that the caller read, as an instant. */
-function seenAt({ updatedAt }: SeenOptions): number | undefined {
-  return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
 }

@@ -6,6 +6,7 @@ import { defaultTarget, inboxTarget, Targets } from '../targets/index.ts'
 import type { Wakeful } from './api.ts'
 import type { Assembly } from './context.ts'
 import { DefaultTargets } from './default-target.ts'
+import { HandlerNames } from './handler-names.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -25,12 +26,13 @@ export function assemble(assembly: Assembly): Wakeful {
     ),
     ...assembly.targets,
   ])
+  const handlerNames = new HandlerNames(store, clock, assembly.handlers)
   const parse = targets.parse.bind(targets)
   const { defaultTarget: ofProcess } = assembly
-  const defaultTargets = new DefaultTargets({ documents: store, clock, parse, ofProcess })
+  const defaultTargets = new DefaultTargets({ documents: store, clock, parse, handlerNames, ofProcess })
   const context = contextMaker(assembly)
   const logNotifier = new LogNotifier(store, clock)
-  const upkeep = new Upkeep({ ...assembly, context })
+  const upkeep = new Upkeep({ ...assembly, context, handlerNames })
   const pools = poolsOf(assembly)
   const catchUp =
     pauses === undefined
@@ -74,6 +76,7 @@ export function assemble(assembly: Assembly): Wakeful {
       target: parse,
     },
     defaultTargets,
+    handlerNames,
     calendarEdits: new KeyedQueue(),
     context,
     upkeep,

@@ -7,6 +7,7 @@ import type { HandlerTarget, TargetKind } from '../targets/index.ts'
 import type { Clock, PhraseSettings } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
+import type { HandlerNames } from './handler-names.ts'
 import type { KeyedQueue } from './keyed-queue.ts'
 
 /** What a host provides: its ports, its sources of chance, and what the user has set. */
@@ -68,6 +69,7 @@ export interface LibraryContext extends Omit<Assembly, 'engine'> {
   /** What the values of an alarm's fields depend on. */
   readonly fieldContext: FieldContext
   readonly defaultTargets: DefaultTargets
+  readonly handlerNames: HandlerNames
   /** Edits of calendars, by tenant. */
   readonly calendarEdits: KeyedQueue
   /** The present moment, chance and new ids, for a decision. */

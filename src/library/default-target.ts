@@ -3,6 +3,7 @@ import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import { CachedDocuments } from './cached-documents.ts'
+import type { HandlerNames } from './handler-names.ts'
 import type { DefaultTarget } from './resources.ts'
 
 /** The target of an alarm that names none, if its owner has a default. */
@@ -22,6 +23,7 @@ interface DefaultTargetParts {
   readonly documents: Documents
   readonly clock: Clock
   readonly parse: FieldContext['target']
+  readonly handlerNames: HandlerNames
   /** The default target of this process, where neither owner nor tenant has one. */
   readonly ofProcess: TargetSpec | undefined
 }
@@ -33,11 +35,13 @@ interface DefaultTargetParts {
 export class DefaultTargets {
   readonly #documents: CachedDocuments<TargetRecord>
   readonly #parse: FieldContext['target']
+  readonly #handlerNames: HandlerNames
   readonly #ofProcess: Target | null
 
-  constructor({ documents, clock, parse, ofProcess }: DefaultTargetParts) {
+  constructor({ documents, clock, parse, handlerNames, ofProcess }: DefaultTargetParts) {
     this.#documents = new CachedDocuments(documents, clock, 'owner')
     this.#parse = parse
+    this.#handlerNames = handlerNames
     this.#ofProcess = ofProcess === undefined ? null : this.#parsed(ofProcess, 'defaultTarget')
   }
 
@@ -55,6 +59,8 @@ export class DefaultTargets {
         return found && publicSpec(found)
       },
       put: async (spec) => {
+        const judge = await this.#handlerNames.judge([{ target: spec }])
+        judge({ target: spec })
         const target = this.#parsed(spec, 'target')
         await this.#documents.change(name, holder.tenant, () => ({ target }))
         return publicSpec(target)

@@ -40,9 +40,12 @@ export interface PoolReadings {
    * other processes are left out.
    */
   readonly lagMs: number
+  /** How long the oldest occurrence is due whose handler no process of the pool has registered; 0 where there is none. */
+  readonly withoutHandlerMs: number
 }
 
 const WAKES_COUNTED_MAX = 10_000
+const MISSING_HANDLERS_MAX = 100
 
 type ReadingsPorts = Pick<LibraryContext, 'engine' | 'store' | 'clock' | 'checkSecret'>
 
@@ -50,6 +53,7 @@ type ReadingsPorts = Pick<LibraryContext, 'engine' | 'store' | 'clock' | 'checkS
 export async function readingsOf({ engine, store, clock, checkSecret }: ReadingsPorts): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
   const { leases, inFlight, pool: deliveries, limitedTo } = engine.state()
+  const missing = await store.missingHandlers(clock.now(), MISSING_HANDLERS_MAX)
   const pools: PoolReadings[] = []
   let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
@@ -68,6 +72,10 @@ export async function readingsOf({ engine, store, clock, checkSecret }: Readings
       elsewhere: all.length - mine.length - orphans.length,
       nobody: orphans.length + mine.length - here,
       lagMs: Math.max(0, ...wakes.map((at) => now - at)),
+      withoutHandlerMs: Math.max(
+        0,
+        ...missing.filter((each) => each.pool === pool).map(({ since }) => now - since),
+      ),
     })
   }
   return {

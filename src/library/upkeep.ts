@@ -2,12 +2,14 @@ import { recomputeInstants, type Serial } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
 import { type EditedCalendar, type RecomputeResult, ZONE_DATA_META } from '../stores/index.ts'
 import type { Assembly, LibraryContext } from './context.ts'
+import { MissingHandlerReport } from './missing-handlers.ts'
 
 /** What computing pending instants again needs. */
 export type RecomputeOptions = Pick<LibraryContext, 'store' | 'observer' | 'context'>
 
 /** What the upkeep needs. */
 export type UpkeepOptions = RecomputeOptions &
+  Pick<LibraryContext, 'handlerNames'> &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
@@ -23,6 +25,7 @@ const RECOMPUTED_MAX = 500
  */
 export class Upkeep {
   readonly #options: UpkeepOptions
+  readonly #missingHandlers = new MissingHandlerReport()
   #cancel: (() => void) | null = null
   #recomputeAt = 0
 
@@ -63,14 +66,17 @@ export class Upkeep {
   }
 
   async #run(): Promise<void> {
-    const { clock, onError } = this.#options
+    const { store, clock, handlerNames, onError } = this.#options
     let more = false
     try {
+      // Done at the start, unless the store did not answer then.
+      await handlerNames.announce()
       more = await this.#prune()
       // Also while there is always more to delete.
       if (!more || clock.monotonic() >= this.#recomputeAt) {
         this.#recomputeAt = clock.monotonic() + this.#everyMs
         await this.recomputeInstants()
+        await this.#missingHandlers.check(store, clock.now(), onError)
       }
     } catch (thrown) {
       onError(thrown)

@@ -65,24 +65,31 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
   }
 
   handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
-    const { handlers, engine, onError } = this.#parts
+    const { handlers, handlerNames, engine, onError } = this.#parts
     handlers.register(name, handler, checked<HandlerOptions>('handle', options, HANDLER))
-    if (engine.isRunning) void engine.requeueForHandlers().catch(onError)
+    if (!engine.isRunning) return
+    void engine.requeueForHandlers().catch(onError)
+    void handlerNames.announce().catch(onError)
   }
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep, catchUp } = this.#parts
+    const { engine, store, upkeep, catchUp, handlerNames, onError } = this.#parts
     this.#unwatch ??= store.onChange((change) => (change === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing !== null) return
     upkeep.start()
     catchUp?.start()
+    await handlerNames.announce().catch((thrown: unknown) => {
+      if (this.#closing === null) onError(thrown)
+    })
   }
 
   async tick(): Promise<TickResult> {
     this.#assertOpen()
+    const { handlerNames, onError } = this.#parts
+    await handlerNames.announce().catch(onError)
     const { delivered, nextWakeAt } = await this.#parts.engine.tick()
     this.#parts.logNotifier.notifyAll()
     return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }

@@ -17,6 +17,7 @@ import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
 import type { EventPage, EventQuery, LogEvent, UserEvent } from './event-log.ts'
 import type { Inbox } from './inbox.ts'
+import type { MissingHandler } from './missing-handlers.ts'
 import type { Pruned } from './retention.ts'
 
 /**
@@ -132,6 +133,8 @@ export interface StoreReads {
   /** Edited calendars whose alarms have not all been computed again. */
   calendarsToRecompute(): Promise<readonly EditedCalendar[]>
   getMeta(name: string): Promise<string | null>
+  /** Handlers that were missing when something came due by this instant, and still are; the longest missing first. */
+  missingHandlers(dueBy: number, limit: number): Promise<MissingHandler[]>
   /**
    * The lease holder of each shard and what is pending there, of all pools or of those named. Pending rows are counted one by
    * one, unless `counts` is false or asks for what is due by an instant: then at most `DUE_COUNTED_MAX` of each shard.

@@ -63,6 +63,14 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['history', '--since', '2h', '--json'],
     ['failed'],
   ],
+  'targets that no process has registered': [
+    ['set', '2040-05-01', '--target', 'inboxx'],
+    ['set', '2040-05-01', '--target', 'https//app.example', '--json'],
+    ['set', '2040-05-01', '--target', 'inbox', '--on-failure', 'defualt'],
+    ['set', '2040-05-01', '--target', 'invoice', '--key', 'i'],
+    ['get', '--key', 'i', '--json'],
+    ['set', '2040-05-01', '--target', '{"handler":"inboxx"}', '--json'],
+  ],
   'payloads, digit for digit': [
     ['set', '2040-05-01', '--payload', '{"big":12345678901234567890,"small":0.10}', '--key', 'p', '--json'],
     ['get', '--key', 'p'],

@@ -78,7 +78,7 @@ describe('an alarm that a client sets', () => {
     expect(await remote.wire(set.id)).toBe(await wakeful.wire(set.id))
   })
 
-  it.for(['event', { event: true }, { handler: 'event' }, 'remind', { handler: 'print', pool: 'cli' }])(
+  it.for([{ event: true }, { handler: 'event' }, 'remind', { handler: 'print', pool: 'cli' }])(
     'has the target that it was given: %j',
     async (target) => {
       const set = await remote.set({ delay: '1h' }, { target })

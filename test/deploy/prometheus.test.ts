@@ -100,6 +100,15 @@ const CASES: readonly Case[] = [
       'Start a process that serves this pool. The shards of a dead one are taken over within seconds, so that none is left.',
   },
   {
+    alert: 'WakefulHandlerMissing',
+    well: [[`wakeful_without_handler_seconds{${HERE},pool="app"}`, '0x150 40 0x50']],
+    ill: [[`wakeful_without_handler_seconds{${HERE},pool="app"}`, '0x100 90x100']],
+    labels: { ...warning, pool: 'app' },
+    summary: 'Alarms of pool app are due, and no process has registered their handler',
+    description:
+      "They wait, uncounted. The log and wakeful doctor name the handler. Start a process that registers it, or correct the alarms' target.",
+  },
+  {
     alert: 'WakefulLate',
     well: [
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="1"}`, '0+99.5x200'],

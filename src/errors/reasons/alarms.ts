@@ -45,6 +45,10 @@ export const ALARM_REASONS = reasons('invalid_request', {
     near: string | null
   }) =>
     `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
+  'target.like_url':
+    "{field} {name} is not a URL, and no handler has this name. Write { webhook: 'https://…' } for a URL, or { handler: '…' } for a handler that is registered later.",
+  'target.misspelt':
+    "No process has registered the handler {name}. Did you mean {near}? Otherwise write { handler: '{name}' }, which is accepted before a process registers it.",
   'target.form': 'Write the {target} target as {form}.',
   'target.not_as_default':
     "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",

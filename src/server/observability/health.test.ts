@@ -73,7 +73,7 @@ describe('readiness', () => {
   })
 
   it('is ready as a standby of another process', async () => {
-    const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
+    const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0, withoutHandlerMs: 0 }]
     const readings = {
       takesWrites: true,
       isRunning: true,

@@ -82,6 +82,11 @@ export const METRICS = {
     'Time since the oldest due wake that is neither in progress nor deferred by a limit, in shards that run here or in no process; pools beyond 20 are `other`',
     ['pool'],
   ),
+  withoutHandler: gauge(
+    'wakeful_without_handler_seconds',
+    'Time since the oldest occurrence came due whose handler no process of the pool has registered, 0 if there is none; pools beyond 20 are `other`',
+    ['pool'],
+  ),
   shards: gauge(
     'wakeful_shards',
     'Shards by the process that runs them: here, elsewhere (another process), nobody (none); pools beyond 20 are `other`',

@@ -21,7 +21,7 @@ const READINGS: Readings = {
   backlog: 0,
   inboxWaiting: 9,
   now: 0,
-  pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
+  pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000, withoutHandlerMs: 0 }],
 }
 
 /** A bench whose metrics are read as Prometheus reads them. */
@@ -244,7 +244,14 @@ test('a scrape answers if the store fails or hangs, and says so', async () => {
 test('pools beyond a small number share a label, those that run here last', async () => {
   const metrics = new Metrics(BUILD)
   const pools = Array.from({ length: 100 }, (_, at) => {
-    return { pool: `p${at}`, here: at === 99 ? 64 : 0, elsewhere: 0, nobody: at === 99 ? 0 : 64, lagMs: at }
+    return {
+      pool: `p${at}`,
+      here: at === 99 ? 64 : 0,
+      elsewhere: 0,
+      nobody: at === 99 ? 0 : 64,
+      lagMs: at,
+      withoutHandlerMs: 0,
+    }
   })
   const clock = new VirtualClock()
   metrics.attach({ readings: () => Promise.resolve({ ...READINGS, pools }), clock })

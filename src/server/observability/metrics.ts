@@ -23,7 +23,7 @@ const POOLS_MAX = 20
 
 /** The gauges that are read at each scrape. Those of the first list are fields of the readings. */
 const COUNTS = ['inFlight', 'queued', 'unsettled', 'backlog', 'inboxWaiting'] as const
-const BY_POOL = ['lag', 'shards'] as const
+const BY_POOL = ['lag', 'withoutHandler', 'shards'] as const
 const OTHERS = ['storeUp', 'clockCorrection', 'secret'] as const
 type GaugeName = (typeof COUNTS | typeof BY_POOL | typeof OTHERS)[number]
 
@@ -105,8 +105,9 @@ export class Metrics {
     gauges.secret.set(readings.hasSecret ? 1 : 0)
     // Pools of the last scrape may be gone.
     for (const name of BY_POOL) gauges[name].reset()
-    for (const { pool, lagMs, here, elsewhere, nobody } of folded(readings.pools)) {
+    for (const { pool, lagMs, withoutHandlerMs, here, elsewhere, nobody } of folded(readings.pools)) {
       gauges.lag.set({ pool }, lagMs / 1000)
+      gauges.withoutHandler.set({ pool }, withoutHandlerMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))
         gauges.shards.set({ pool, owner }, count)
     }
@@ -172,6 +173,7 @@ function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
     elsewhere: sum.elsewhere + pool.elsewhere,
     nobody: sum.nobody + pool.nobody,
     lagMs: Math.max(sum.lagMs, pool.lagMs),
+    withoutHandlerMs: Math.max(sum.withoutHandlerMs, pool.withoutHandlerMs),
   }))
   return [...order.slice(0, POOLS_MAX), { ...other, pool: 'other' }]
 }

@@ -122,6 +122,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'waiting releaseTenant': 'timers_paused_tenant',
   'waiting releaseTarget': 'timers_paused_target',
   'waiting targets': 'timers_paused_target',
+  'waiting missing': 'timers_without_handler',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -312,7 +313,7 @@ const SMALL = 'shards|processes|in_flight_batches|meta'
 const MAY_SORT = new Set([
   'all upcoming', 'tenantsWithTallies',
   'dueTimers', 'waiting releaseTenant', 'waiting releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',
-  'prune removeEvents', 'prune removeOldEvents',
+  'prune removeEvents', 'prune removeOldEvents', 'waiting missing',
 ]) // biome-ignore format: a list
 
 /** Whether it sorts no more than `MATCHED_MAX` rows, which it reads in the order of an index. */

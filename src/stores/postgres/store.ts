@@ -24,6 +24,7 @@ import { CALENDARS_NOTICE, type ShardedOptions, ShardedProtocol } from '../shard
 import {
   claimStatements,
   LostLeases,
+  missingHandlers,
   type Outcomes,
   pausedTargets,
   releaseWaiting,
@@ -175,6 +176,10 @@ export class PostgresStore extends PostgresRecords implements Store {
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.guard(() => pausedTargets(this.database.session, leases, limit))
+  }
+
+  missingHandlers(dueBy: number, limit: number) {
+    return this.guard(() => missingHandlers(this.database.session, dueBy, limit))
   }
 
   recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {

@@ -54,6 +54,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   nextTimers: 'wakeful_timers_due',
   nthWake: 'wakeful_timers_due',
   requeueWithoutHandler: 'wakeful_timers_without_handler',
+  nextMissingHandler: 'wakeful_timers_without_handler',
+  missingHandlerSince: 'wakeful_timers_without_handler',
   requeuePausedTenant: 'wakeful_timers_paused_tenant',
   requeuePausedTarget: 'wakeful_timers_paused_target',
   nextPausedTarget: 'wakeful_timers_paused_target',

@@ -28,6 +28,7 @@ import {
   claim,
   holdsShard,
   isCertainlyDue,
+  missingHandlers,
   nextClaimableWakeAt,
   pausedTargets,
   requeueWaiting,
@@ -177,6 +178,10 @@ export class SqliteStore extends SqliteReads implements Store {
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.#guard(async () => pausedTargets(this.session, leases, limit))
+  }
+
+  missingHandlers(dueBy: number, limit: number) {
+    return this.#guard(async () => missingHandlers(this.session, dueBy, limit))
   }
 
   recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {

@@ -7,6 +7,7 @@ import type {
   EventPage,
   EventQuery,
   ListQuery,
+  MissingHandler,
   Page,
   ShardState,
   Stats,
@@ -24,6 +25,7 @@ import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats, readTenants } from './list.ts'
 import { lastEvent, newestEvents, prunedTo, readEvents } from './log.ts'
+import { missingHandlers } from './releases.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { ALL, type CalendarRow } from './tables.ts'
 
@@ -142,6 +144,10 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
 
   shardStates(counts: CountOption = true, pools?: readonly string[]): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts, pools))
+  }
+
+  missingHandlers(dueBy: number, limit: number): Promise<MissingHandler[]> {
+    return this.#ask('missing_handlers', (database) => missingHandlers(database, dueBy, limit))
   }
 
   #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {

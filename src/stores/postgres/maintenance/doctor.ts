@@ -6,12 +6,15 @@ import {
   figuresCheck,
   formatCount,
   formatRounded,
+  HANDLER_MISSING_MS,
+  handlersCheck,
   outdatedAdvice,
   poolChecks,
   SECRET_META,
   type SecretJudge,
   type ShardState,
 } from '../../index.ts'
+import { missingHandlers } from '../claims/index.ts'
 import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
 import { readShards } from '../rows/index.ts'
 import { foreignTables, MIGRATIONS, schemaVersion, VERSION_MIN } from '../schema/index.ts'
@@ -35,6 +38,8 @@ const EXAMINE = {
     (SELECT count(*) FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful.timers) live)`,
 } as const
 
+/** How many missing handlers are read. */
+const MISSING_MAX = 20
 const CLOCK_SAMPLES = 5
 /** Alarms fire by the database's clock: a larger difference from the host's is reported. */
 const SKEW_MS_MAX = 10_000
@@ -87,6 +92,7 @@ async function storeChecks(
   return [
     ...(await look('schema', async () => [await schemaCheck(database, version)])),
     ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('handlers', () => handlerChecks(database))),
     ...(await look('secret', async () =>
       judgeSecret === undefined ? [] : [judgeSecret(await secretOf(session))],
     )),
@@ -197,6 +203,11 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
       poolChecks(pool, own, now, (holders, free) => servedBy(own.length, holders, free)),
     ),
   ]
+}
+
+async function handlerChecks({ session }: Database): Promise<Check[]> {
+  const [now] = (await session.row(sql.clockNow, null)) as [number]
+  return [handlersCheck(await missingHandlers(session, now - HANDLER_MISSING_MS, MISSING_MAX))]
 }
 
 /** The database's clock and how far the host's is ahead of it, by the fastest of several readings. */

@@ -7,11 +7,14 @@ import {
   check,
   figuresCheck,
   formatCount,
+  HANDLER_MISSING_MS,
+  handlersCheck,
   outdatedAdvice,
   poolChecks,
   SECRET_META,
   type SecretJudge,
 } from '../../index.ts'
+import { missingHandlers } from '../claims/index.ts'
 import { connect, nodeSqlite, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
@@ -19,6 +22,8 @@ import { MIGRATIONS, migrationSql, schemaVersion } from '../schema/index.ts'
 
 /** A calendar should reach further than this. */
 const CALENDAR_MS_MIN = 60 * 86_400_000
+/** How many missing handlers are read. */
+const MISSING_MAX = 20
 const FREE_BYTES_MIN = 100 * 1024 * 1024
 
 interface CalendarName {
@@ -66,6 +71,9 @@ function checksOf(session: Session, path: string, now: number, judgeSecret?: Sec
         poolChecks(shard.pool, [shard], now, ([holder]) => holder!),
       ),
     ),
+    ...guarded('handlers', () => [
+      handlersCheck(missingHandlers(session, now - HANDLER_MISSING_MS, MISSING_MAX)),
+    ]),
     ...guarded('secret', () => (judgeSecret === undefined ? [] : [judgeSecret(secretOf(session))])),
     ...guarded('figures', () => [figures(session)]),
     ...guarded('calendars', () => calendars(session, now)),

@@ -85,6 +85,14 @@ export const requeueWithoutHandler = `UPDATE wakeful_timers SET wake_at = schedu
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
   WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
 
+/** The next handler name in a shard: skips all rows of the one before. */
+export const nextMissingHandler = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
+  WHERE shard = ? AND target > ? AND waiting = 'handler' ORDER BY target LIMIT 1`
+/** The longer it waits, the later it is looked at again: the last few contain the oldest. Requeued ones have a handler by now. */
+export const missingHandlerSince = `SELECT min(scheduled_for) AS since FROM (
+  SELECT scheduled_for FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
+  WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > scheduled_for ORDER BY wake_at DESC LIMIT 10)`
+
 /** The longest paused first. `waiting` is cleared, so that what was missed is handled as after downtime. */
 export const requeuePausedTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_tenant
