@@ -45,7 +45,7 @@ export async function list(session: Session, scope: ReadScope, query: ListQuery)
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let position = query.after ?? (isDue ? FIRST_WAKE : NEWEST)
-  for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
+  for (let looked = 0; looked < ROWS_READ_MAX; ) {
     const rows = await source(position, stride)
     const seqs = [...new Set(rows.map(({ alarm }) => alarm))]
     const briefs = await readBriefs(session, seqs, query)
@@ -69,6 +69,7 @@ export async function list(session: Session, scope: ReadScope, query: ListQuery)
       position = row.position
     }
     if (rows.length < stride) return { items, next: null }
+    looked += rows.length
     // Where matches are rare, each round trip should look at more.
     stride = Math.max(stride, Math.min(2 * stride, STRIDE_MAX))
   }
