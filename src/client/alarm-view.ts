@@ -9,8 +9,9 @@ import type { Wire } from './transport.ts'
 /** An alarm on the wire. */
 export type AlarmWire = Wire<'set'>
 
-/** The alarm as the library returns it, with the tenant and owner as far as the client knows them. */
-export function alarmView(wire: AlarmWire, { tenant, owner }: Scope): AlarmView {
+/** The alarm as the library returns it. Only reads across owners name the tenant and owner: others have the client's. */
+export function alarmView(wire: AlarmWire, scope: Scope): AlarmView {
+  const { tenant = scope.tenant, owner = scope.owner } = wire
   const pool = wire.pool ?? impliedPool(wire.target)
   return {
     ...plainFields(wire),

@@ -1,4 +1,4 @@
-import type { Alarms, ParsedView, PreviewOptions } from '../library/index.ts'
+import type { AlarmReads, Alarms, ParsedView, PreviewOptions } from '../library/index.ts'
 import type { Preview, Rule, When } from '../time/index.ts'
 
 /** The options of a connection. */
@@ -35,6 +35,10 @@ export interface RemoteAlarms extends Omit<Alarms, Different> {
   parse(text: string, timezone?: string): Promise<ParsedView>
   /** The same server, for this tenant and owner. */
   forTenant(tenant: string, owner?: string): RemoteAlarms
+  /** The alarms of every owner of the tenant, to read. Not for keys that are bound to one owner. */
+  allOwners(tenant?: string): AlarmReads
+  /** The alarms of every tenant, to read, with an admin key of every tenant. */
+  allTenants(): AlarmReads
   /** The same server with other options, such as a signal or a timeout for a few calls. */
   with(options: ConnectOptions): RemoteAlarms
   /** The URL of the server. */

@@ -4,7 +4,7 @@ import type { ConnectOptions, RemoteAlarms } from './api.ts'
 import { remoteCalendars } from './calendars.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
-import { alarmReads } from './reads.ts'
+import { alarmReads, readsAcross } from './reads.ts'
 import { HttpTransport } from './transport.ts'
 import { alarmWrites } from './writes.ts'
 
@@ -30,6 +30,11 @@ function remoteAlarms(url: string, options: ConnectOptions): RemoteAlarms {
     url: transport.base,
     with: others,
     forTenant: (tenant, owner = '') => others({ tenant, owner }),
+    allOwners: (tenant) =>
+      tenant === undefined
+        ? readsAcross(transport, view, { owner: '*' })
+        : others({ tenant, owner: '' }).allOwners(),
+    allTenants: () => readsAcross(transport, view, { tenant: '*' }),
     ...alarmWrites(transport, view),
     ...alarmReads(transport, view),
     events: (options = {}) => readEvents(transport, options),

@@ -6,6 +6,7 @@ export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/
 export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
+  AlarmReads,
   AlarmRef,
   BulkFilter,
   BulkOptions,

@@ -1,5 +1,5 @@
 import type { AlarmView } from '../alarm/index.ts'
-import type { ListPage, StatsView } from '../library/index.ts'
+import type { AlarmReads, ListPage, StatsView } from '../library/index.ts'
 import { type AlarmWire, camelNames, ruleOfPreview } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
 import { bodyText, ruleWhen, sinceText, whenFields, wireNames } from './body.ts'
@@ -13,13 +13,30 @@ const FAILED_DEFAULT = 20
 
 type Paged = 'list' | 'history' | 'failed'
 
+/** Whose alarms to read: the caller's own, or those of every owner or tenant. */
+type Across = { readonly owner?: '*'; readonly tenant?: '*' }
+
+/** The reads across owners or tenants. */
+export function readsAcross(
+  transport: HttpTransport,
+  view: (wire: AlarmWire) => AlarmView,
+  across: Across,
+): AlarmReads {
+  const { preview: _, parse: __, getByKey: ___, ...reads } = alarmReads(transport, view, across)
+  return reads
+}
+
 /** The calls that read alarms, and times. */
-export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => AlarmView) {
+export function alarmReads(
+  transport: HttpTransport,
+  view: (wire: AlarmWire) => AlarmView,
+  across: Across = {},
+) {
   const page = async <N extends Paged>(
     name: N,
     query: NonNullable<CallInput<N>['query']>,
   ): Promise<ListPage> => {
-    const { items, next_cursor } = await transport.json<Paged>(name, { query })
+    const { items, next_cursor } = await transport.json<Paged>(name, { query: { ...query, ...across } })
     return { items: items.map(view), nextCursor: next_cursor }
   }
 
@@ -48,9 +65,9 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
   }
 
   return {
-    get: (alarm) => orNull(async () => view(await transport.jsonOnAlarm('get', alarm))),
+    get: (alarm) => orNull(async () => view(await transport.jsonOnAlarm('get', alarm, { query: across }))),
     getByKey: (key) => orNull(async () => view(await transport.jsonOnAlarm('get', { key }))),
-    wire: (alarm) => orNull(async () => (await transport.callOnAlarm('get', alarm)).text),
+    wire: (alarm) => orNull(async () => (await transport.callOnAlarm('get', alarm, { query: across })).text),
 
     list: async ({ since, ...rest } = {}) =>
       page('list', { ...wireNames({ ...rest }), since: since && sinceText(since) }),
@@ -61,10 +78,10 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
     failed: (options = {}) =>
       upTo(options.limit ?? FAILED_DEFAULT, (after) => failedPage({ ...options, ...after })),
 
-    stats: async () => camelNames(await transport.json('stats')) as unknown as StatsView,
+    stats: async () => camelNames(await transport.json('stats', { query: across })) as unknown as StatsView,
 
     why: async (alarm) => {
-      const wire = await transport.jsonOnAlarm('why', alarm)
+      const wire = await transport.jsonOnAlarm('why', alarm, { query: across })
       return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
     },
 

@@ -33,7 +33,11 @@ export const filterShape = Object.fromEntries(
 ) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodType<string>> }
 
 /** An alarm in a response: the fields of Chronos's View, with its omissions, then those of Wakeful. */
-export const alarmWire = named('Alarm', wireShape)
+export const alarmWire = named('Alarm', {
+  ...wireShape,
+  tenant: z.string().optional().describe('Its tenant, in a read across owners or tenants.'),
+  owner: z.string().optional().describe('Its owner, in a read across owners or tenants.'),
+})
 
 /** An alarm that was set. */
 export const setWire = alarmWire

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '../alarm/index.ts'
 import { LIST_STATUSES } from '../seeds/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody, snoozeBody } from './alarm-body.ts'
 import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
-import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
+import { across, acrossById, choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
 
@@ -107,6 +107,7 @@ export const alarmOperations = operationsOf('alarms', {
       cursor: cursor.describe(
         'The `next_cursor` of the previous page, with the same `order`. Omit it for the first page.',
       ),
+      ...across,
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],
@@ -115,6 +116,7 @@ export const alarmOperations = operationsOf('alarms', {
     rights: 'read',
     summary: 'Get an alarm',
     params: id,
+    query: z.strictObject(acrossById),
     answers: oneAlarm,
     refusals: ['not_found'],
   },

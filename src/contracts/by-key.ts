@@ -8,18 +8,21 @@ const keyParams = z.object({ key: name('The alarm’s key.') })
 interface OneAlarmOperation {
   readonly summary: string
   readonly params: z.ZodObject
+  readonly query?: z.ZodObject
 }
 
 type OneAlarmOperations = Readonly<Record<OneAlarmCall, OneAlarmOperation>>
 
 type ByKeyOperations<O extends OneAlarmOperations> = {
-  readonly [N in OneAlarmCall as ByKey<N>]: Omit<O[N], 'params'> & { readonly params: typeof keyParams }
+  readonly [N in OneAlarmCall as ByKey<N>]: Omit<O[N], 'params' | 'query'> & {
+    readonly params: typeof keyParams
+  }
 }
 
-/** The calls on one alarm again, with the alarm's key instead of its id. */
+/** The calls on one alarm again, with the alarm's key instead of its id. A key belongs to one owner: no query reads across. */
 export function operationsByKey<O extends OneAlarmOperations>(operations: O): ByKeyOperations<O> {
   const definitions = ONE_ALARM_CALLS.map((name) => {
-    const { summary, ...definition } = operations[name]
+    const { summary, query: _, ...definition } = operations[name]
     return [byKey(name), { ...definition, summary: `${summary}, by its key`, params: keyParams }]
   })
   return operationsOf('alarms by key', Object.fromEntries(definitions)) as ByKeyOperations<O>

@@ -150,6 +150,28 @@ export const since = judged({
   examples: ['2h'],
 }).optional()
 
+/** Whose alarms a read sees. */
+export const across = {
+  owner: z
+    .enum(['*'])
+    .optional()
+    .describe(
+      '`*`: the alarms of every owner of the tenant, each with its `tenant` and `owner`. Not for keys of one owner.',
+    ),
+  tenant: z
+    .enum(['*'])
+    .optional()
+    .describe('`*`: the alarms of every tenant. Only for admin keys of every tenant (`*`).'),
+}
+
+/** The same for one alarm by its id. */
+export const acrossById = {
+  ...across,
+  owner: across.owner.describe(
+    '`*`: also an alarm of another owner of the tenant, which then has `tenant` and `owner`. An admin key that is not bound to one owner needs neither this nor `tenant`, unless the request names an owner.',
+  ),
+}
+
 /** A target in a request. */
 export const targetSpec = judged<TargetSpec>({
   id: 'Target',

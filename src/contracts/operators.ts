@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { duration, instant, limit, ownCursor, ownName, ownText, whole } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
+import { statsWire } from './reads.ts'
 
 const rights = z.enum(['read', 'write', 'admin']).describe('`write` includes `read`, `admin` both.')
 
@@ -49,6 +50,7 @@ const tenantView = named('Tenant', {
   owner_quotas: quotas.describe('The quotas of each owner.'),
   paused: z.boolean(),
   catching_up: z.boolean(),
+  stats: statsWire.describe('The counts of all its owners.'),
 })
 
 const tenant = z.object({ tenant: ownName('The tenant.') })
@@ -122,13 +124,15 @@ export const operatorOperations = operationsOf('operators', {
   },
   listTenants: {
     rights: 'admin',
-    summary: 'List the tenants with settings',
+    summary: 'List the tenants, with their settings and counts',
+    description:
+      'Every tenant that has anything: alarms, events, calendars, keys, a default target or settings. In the order of the store.',
     query: z.strictObject({ limit: limit(50), cursor: ownCursor }),
     answers: ok('A page.', pageOf(tenantView)),
   },
   getTenant: {
     rights: 'admin',
-    summary: 'Get the settings of a tenant',
+    summary: 'Get the settings and counts of a tenant',
     description:
       'A tenant without settings has empty ones. Other tenants are not found, except with a key of every tenant (`*`).',
     params: tenant,

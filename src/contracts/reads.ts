@@ -1,8 +1,24 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
-import { choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
+import { across, acrossById, choice, cursor, idOf, instant, limit, ownText, since, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf } from './operation.ts'
+
+/** How many alarms there are, by outcome. */
+export const statsWire = named('Stats', {
+  total: z.int(),
+  pending: z.int().describe('Active or paused, recurring ones too.'),
+  fired: z.int().describe('Delivered, awaiting a report.'),
+  completed: z.int(),
+  failed: z
+    .int()
+    .describe(
+      'One-shot alarms that failed, and failed occurrences of recurring alarms. Retention does not lower it.',
+    ),
+  cancelled: z.int(),
+  timeout_unknown: z.int().describe('The same of what timed out.'),
+  avg_duration_ms: z.number().nullable(),
+})
 
 /** The calls that read what happened. */
 export const readOperations = operationsOf('what happened', {
@@ -10,10 +26,13 @@ export const readOperations = operationsOf('what happened', {
     rights: 'read',
     summary: 'Get the whole history of an alarm, and what happens next',
     params: z.object({ id: idOf('The alarm’s id.') }),
+    query: z.strictObject(acrossById),
     answers: ok(
       'The history, in order.',
       named('Story', {
         id: z.string(),
+        tenant: z.string().optional().describe('Its tenant, in a read across owners or tenants.'),
+        owner: z.string().optional().describe('Its owner, in a read across owners or tenants.'),
         status,
         timezone: z.string(),
         asked: z.string().describe('What was set, in words.'),
@@ -53,6 +72,7 @@ export const readOperations = operationsOf('what happened', {
       since,
       limit: limit(50),
       cursor,
+      ...across,
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],
@@ -60,30 +80,15 @@ export const readOperations = operationsOf('what happened', {
   stats: {
     rights: 'read',
     summary: 'Count alarms by outcome',
-    answers: ok(
-      'The counts.',
-      named('Stats', {
-        total: z.int(),
-        pending: z.int().describe('Active or paused, recurring ones too.'),
-        fired: z.int().describe('Delivered, awaiting a report.'),
-        completed: z.int(),
-        failed: z
-          .int()
-          .describe(
-            'One-shot alarms that failed, and failed occurrences of recurring alarms. Retention does not lower it.',
-          ),
-        cancelled: z.int(),
-        timeout_unknown: z.int().describe('The same of what timed out.'),
-        avg_duration_ms: z.number().nullable(),
-      }),
-    ),
+    query: z.strictObject(across),
+    answers: ok('The counts.', statsWire),
   },
   failed: {
     rights: 'read',
     summary: 'List what failed or timed out, the newest failure first',
     description:
       'One item for each one-shot alarm that failed or timed out, and for each such occurrence of a recurring alarm: the alarm, with the `occurrence_id`, its `scheduled_for`, and the result, the error and the attempts of that occurrence. An occurrence is listed as long as its event is kept. An alarm that was cancelled because its webhook answered 410 is listed too.',
-    query: z.strictObject({ limit: limit(20), cursor }),
+    query: z.strictObject({ limit: limit(20), cursor, ...across }),
     answers: pageAnswer,
   },
 })

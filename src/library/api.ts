@@ -12,7 +12,7 @@ import type {
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
-import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
+import type { Documents, EventPage, LogEvent, Stats, TenantsQuery } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Clock, HolidayCalendar, Moment, Preview, Rule, When } from '../time/index.ts'
 import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
@@ -204,6 +204,10 @@ export interface Operator {
     tenant: string,
     act: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
   ): Promise<void>
+  /** The next tenants that have anything, each with its figures. */
+  tenants(query: TenantsQuery): Promise<{ tenant: string; stats: StatsView }[]>
+  /** The figures of a tenant, over all its owners. */
+  statsOf(tenant: string): Promise<StatsView>
   /** How many alarms of a tenant, over all its owners, are still to fire. */
   pendingOf(tenant: string): Promise<number>
   /** Whether there is an alarm with this idempotency key. */
@@ -329,6 +333,12 @@ export interface Alarms {
   wire(alarm: AlarmRef): Promise<string | null>
 }
 
+/** The reads of alarms. Across owners, a story and the JSON of `wire` have the alarm's tenant and owner, as views always do. */
+export type AlarmReads = Pick<
+  Alarms,
+  'get' | 'list' | 'history' | 'historyPage' | 'stats' | 'failed' | 'failedPage' | 'why' | 'wire'
+>
+
 /** One owner's alarms, the engine that fires them, and views for other owners. */
 export interface Wakeful extends Alarms {
   /** Registers the handler of a target. If it returns, the attempt succeeded; if it throws, the attempt failed. */
@@ -341,6 +351,10 @@ export interface Wakeful extends Alarms {
   close(): Promise<void>
   /** A view of the alarms of this tenant and owner, and of no others. */
   forTenant(tenant: string, owner?: string): Alarms
+  /** The alarms of every owner of a tenant (by default your own), to read. */
+  allOwners(tenant?: string): AlarmReads
+  /** The alarms of every tenant, to read. */
+  allTenants(): AlarmReads
   /** The process that runs each pool's clock, and what is pending there. */
   ownership(): Promise<ClockState[]>
   /** Whether this process holds the lease of a pool or shard, and so fires alarms. */
@@ -350,4 +364,4 @@ export interface Wakeful extends Alarms {
   readonly limits: Limits
 }
 
-export type { Fire, Handler, LogEvent, ObservedAttempt, Observer, Stats }
+export type { Fire, Handler, LogEvent, ObservedAttempt, Observer, Stats, TenantsQuery }

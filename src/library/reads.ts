@@ -7,6 +7,8 @@ import {
   checked,
   checkedText,
   FILTERS,
+  ownedWireJson,
+  type ReadScope,
   type Scope,
   type Serial,
   type State,
@@ -19,7 +21,7 @@ import {
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
 import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
-import type { FailureQuery, ListPosition, ListQuery } from '../stores/index.ts'
+import type { FailureQuery, ListPosition, ListQuery, Stats } from '../stores/index.ts'
 import { parse, preview, type Rule, resolveSince, type When, type WhenContext } from '../time/index.ts'
 import type {
   AlarmRef,
@@ -29,6 +31,7 @@ import type {
   ListOptions,
   ListPage,
   PreviewOptions,
+  StatsView,
   Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -73,15 +76,20 @@ const EVENTS = {
 /** Only active alarms have a next instant, and so a place in the order of instants. */
 const WITH_INSTANT: readonly unknown[] = [undefined, 'active', 'pending', 'Scheduled']
 
-/** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
+/**
+ * What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). Reads of alarms
+ * carry `readScope`, which may be all owners of a tenant, or all tenants.
+ */
 export class ScopedReads {
   protected readonly library: LibraryContext
   protected readonly scope: Scope
+  readonly #readScope: ReadScope
   readonly calendars: TenantCalendars
 
-  constructor(library: LibraryContext, scope: Scope) {
+  constructor(library: LibraryContext, scope: Scope, readScope: ReadScope = scope) {
     this.library = library
     this.scope = scope
+    this.#readScope = readScope
     this.calendars = new TenantCalendars(library, scope.tenant)
   }
 
@@ -120,7 +128,7 @@ export class ScopedReads {
   }
 
   async get(alarm: AlarmRef): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, this.named(alarm))
+    const snapshot = await this.library.store.get(this.#readScope, this.named(alarm))
     return snapshot && viewOf(snapshot)
   }
 
@@ -130,7 +138,7 @@ export class ScopedReads {
 
   async wire(alarm: AlarmRef): Promise<string | null> {
     const view = await this.get(alarm)
-    return view && wireJson(view)
+    return view && (this.#isWide ? ownedWireJson(view) : wireJson(view))
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
@@ -180,21 +188,22 @@ export class ScopedReads {
   }
 
   async stats() {
-    const { timedOut, ...stats } = await this.library.store.stats(this.scope)
-    return { ...stats, timeoutUnknown: timedOut }
+    return statsView(await this.library.store.stats(this.#readScope))
   }
 
   async why(alarm: AlarmRef): Promise<Story> {
     const { store } = this.library
     const named = this.named(alarm)
-    const id = 'id' in named ? named.id : (await store.get(this.scope, named))?.alarm.id
-    const story = id === undefined ? null : await store.story(this.scope, id, STORY_EVENTS_MAX)
+    const id = 'id' in named ? named.id : (await store.get(this.#readScope, named))?.alarm.id
+    const story = id === undefined ? null : await store.story(this.#readScope, id, STORY_EVENTS_MAX)
     if (story === null) throw notFound(alarm)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ holder: owner }) => owner !== null)
     const lines = events.map(({ at, type, data }) => ({ at, type, data: eventData(data) }))
-    return why(snapshot, lines, { now: this.library.context().now, clockRuns })
+    const { tenant, owner } = snapshot.alarm
+    const explained = why(snapshot, lines, { now: this.library.context().now, clockRuns })
+    return this.#isWide ? { ...explained, tenant, owner } : explained
   }
 
   preview(when: When | Rule, options: PreviewOptions = {}) {
@@ -261,6 +270,10 @@ export class ScopedReads {
     throw new WakefulError('cursor.expired', {})
   }
 
+  get #isWide(): boolean {
+    return this.#readScope.owner === null
+  }
+
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {
     return {
       states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
@@ -278,7 +291,7 @@ export class ScopedReads {
   async #page(query: ListQuery, cursor: string | undefined): Promise<ListPage> {
     const from = checkedText('cursor', cursor)
     const after = from === undefined ? undefined : placeOf(from, query.order)
-    const { items, next } = await this.library.store.list(this.scope, { ...query, after })
+    const { items, next } = await this.library.store.list(this.#readScope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
 
@@ -288,7 +301,7 @@ export class ScopedReads {
     let after: ListPosition | null | undefined
     while (after !== null && found.length < query.limit) {
       const limit = query.limit - found.length
-      const { items, next } = await this.library.store.list(this.scope, { ...query, limit, after })
+      const { items, next } = await this.library.store.list(this.#readScope, { ...query, limit, after })
       found.push(...items.map(viewOf))
       after = next
     }
@@ -315,6 +328,11 @@ export class ScopedReads {
     const { listMax } = this.library.limits
     return limit === undefined ? standard : Math.min(assertInteger('limit', limit, 1, null), listMax)
   }
+}
+
+/** The figures as users see them. */
+export function statsView({ timedOut, ...stats }: Stats): StatsView {
+  return { ...stats, timeoutUnknown: timedOut }
 }
 
 function placeOf(cursor: string, order: ListQuery['order']): ListPosition {

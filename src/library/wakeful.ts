@@ -1,13 +1,21 @@
-import { type AlarmEventType, assertText, checked, type Limits, type Serial } from '../alarm/index.ts'
+import {
+  type AlarmEventType,
+  assertText,
+  checked,
+  type Limits,
+  type ReadScope,
+  type Serial,
+} from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import { readLog } from '../log/index.ts'
 import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
-import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { AlarmReads, Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
 import { BulkAlarms } from './bulk-alarms.ts'
 import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
+import { ScopedReads, statsView } from './reads.ts'
 import type { Upkeep } from './upkeep.ts'
 
 const HANDLER = { transactional: true, timeoutMs: true } as const
@@ -40,6 +48,11 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
       calendarsOf: (tenant) => store.calendars(tenant),
       follow: (types, after, signal) => this.#follow(types, after, signal),
       audit: (tenant, act) => this.#audit(tenant, act),
+      tenants: async (query) => {
+        const found = await store.tenants(query)
+        return found.map(({ tenant, stats }) => ({ tenant, stats: statsView(stats) }))
+      },
+      statsOf: async (tenant) => statsView(await store.stats({ tenant, owner: null })),
       pendingOf: (tenant) => store.countPending(tenant),
       isKnown: async (scope, idempotencyKey) => {
         assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
@@ -88,10 +101,18 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
   }
 
   forTenant(tenant: string, owner = ''): Alarms {
-    assertText('tenant', tenant, this.limits.nameBytesMax)
+    this.#assertTenant(tenant)
     assertText('owner', owner, this.limits.nameBytesMax)
-    if (tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
     return new BulkAlarms(this.#parts, { tenant, owner })
+  }
+
+  allOwners(tenant: string = this.scope.tenant): AlarmReads {
+    this.#assertTenant(tenant)
+    return this.#readsOf({ tenant, owner: null })
+  }
+
+  allTenants(): AlarmReads {
+    return this.#readsOf({ tenant: null, owner: null })
   }
 
   async ownership(): Promise<ClockState[]> {
@@ -142,6 +163,27 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
     const scope = { tenant, owner: '' }
     await store.append(scope, { id: newId(), type, at: now, ...about })
     logNotifier.notify(scope)
+  }
+
+  /** Only the reads of alarms: everything else of the class belongs to one owner. */
+  #readsOf(readScope: ReadScope): AlarmReads {
+    const reads = new ScopedReads(this.#parts, this.scope, readScope)
+    return {
+      get: (id) => reads.get(id),
+      list: (options) => reads.list(options),
+      history: (options) => reads.history(options),
+      historyPage: (options) => reads.historyPage(options),
+      stats: () => reads.stats(),
+      failed: (options) => reads.failed(options),
+      failedPage: (options) => reads.failedPage(options),
+      why: (id) => reads.why(id),
+      wire: (id) => reads.wire(id),
+    }
+  }
+
+  #assertTenant(tenant: string): void {
+    assertText('tenant', tenant, this.limits.nameBytesMax)
+    if (tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
   }
 
   #assertOpen(): void {

@@ -117,6 +117,8 @@ function partsOf(
     clock,
     isLocal: isLoopback(options.host),
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
+    allOwners: (tenant) => wakeful.allOwners(tenant),
+    allTenants: () => wakeful.allTenants(),
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })

@@ -4,6 +4,7 @@ import {
   FILTER_NAMES,
   type FilterName,
   LAST_SERIAL,
+  type ReadScope,
   type Serial,
   type Snapshot,
   type State,
@@ -78,9 +79,9 @@ function mentions({ label, message, key, subject }: AlarmSummary, text: string):
   return words.every((word) => all.includes(word))
 }
 
-/** The sources of alarms that a store has an index for, each newest first. */
+/** The sources of alarms that a store has an index for, each newest first; `newest` is all of them. */
 export type StreamName =
-  | 'owner'
+  | 'newest'
   | 'subject'
   | 'correlation'
   | 'ownCorrelation'
@@ -93,11 +94,14 @@ export type StreamName =
   | 'awaiting'
   | 'paused'
 
-/** A source, and the values bound after tenant and owner. */
+/** A source, and the values bound after those of the scope. */
 export interface ListStream {
   readonly name: StreamName
   readonly values: readonly string[]
 }
+
+/** Every alarm of the scope. */
+export const ALL_ALARMS: ListStream = { name: 'newest', values: [] }
 
 const ENDED: readonly State[] = ['fired', 'completed', 'failed', 'timed_out', 'cancelled']
 const LIVE: readonly State[] = ['active', 'paused', 'awaiting']
@@ -113,7 +117,7 @@ export function streamsOf(query: ListQuery): readonly ListStream[] {
   if (query.conversationId) return [by('conversation', query.conversationId)]
   const { states, target } = query
   if (states === undefined && target === undefined)
-    return [query.label ? by('label', query.label) : by('owner')]
+    return [query.label ? by('label', query.label) : ALL_ALARMS]
   const wanted = states ?? [...LIVE, ...ENDED]
   const ended = wanted.filter((state) => ENDED.includes(state))
   const streams = ended.map((state) =>
@@ -127,6 +131,28 @@ export function streamsOf(query: ListQuery): readonly ListStream[] {
     if (wanted.includes('paused')) streams.push(by('paused'))
   }
   return streams
+}
+
+/**
+ * Rows of a source that a read across owners sorts. It has no index in the order of the rows, because each index is paid for
+ * by every write. A source with more matches is common, so that its newest are found among the newest alarms of all.
+ */
+export const MATCHED_MAX = 10_000
+
+/** Whether a source has more matches than are sorted: the second value of its rows is their number, up to one more. */
+export function isCommon(rows: readonly Values[]): boolean {
+  return rows.length > 0 && ((rows[0]![1] as number | undefined) ?? 0) > MATCHED_MAX
+}
+
+/** The values that a read is bound to: tenant and owner, the tenant of all its owners, or nothing. */
+export function scopeValues({ tenant, owner }: ReadScope): readonly string[] {
+  return [tenant, owner].filter((name) => name !== null)
+}
+
+/** Whether a read sees one owner, all owners of a tenant, or all tenants. */
+export function breadthOf({ tenant, owner }: ReadScope): 'owner' | 'tenant' | 'all' {
+  if (owner !== null) return 'owner'
+  return tenant === null ? 'all' : 'tenant'
 }
 
 /** Merges the rows of several streams into one list, newest first, each alarm once. */

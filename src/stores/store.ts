@@ -101,11 +101,14 @@ export interface StoreReads {
   /** How long a lease lasts, and how often `heartbeat` renews it. */
   readonly leaseMs: number
   readonly heartbeatMs: number
-  get(scope: Scope, by: AlarmName): Promise<Snapshot | null>
-  list(scope: Scope, query: ListQuery): Promise<Page>
+  /** The alarm with this name. Across owners only an id names one: a key belongs to one owner. */
+  get(scope: ReadScope, by: AlarmName): Promise<Snapshot | null>
+  list(scope: ReadScope, query: ListQuery): Promise<Page>
   /** What failed or timed out and still counts as such, newest first: occurrences of recurring alarms, and one-shot alarms. */
   failures(scope: ReadScope, query: FailureQuery): Promise<FailurePage>
-  stats(scope: Scope): Promise<Stats>
+  stats(scope: ReadScope): Promise<Stats>
+  /** The next tenants after a name, in the store's order: all that have alarms, events, calendars, or documents of these kinds. */
+  tenants(query: TenantsQuery): Promise<TenantStats[]>
   /** How many alarms of a tenant are pending, over all its owners. */
   countPending(tenant: string): Promise<number>
   /** Whether the database accepts writes; false for a standby or a read-only database. */
@@ -118,8 +121,8 @@ export interface StoreReads {
   firstEventAfter(position: Serial): Promise<Pick<LogEvent, 'seq' | 'at'> | null>
   /** The newest event that retention has deleted of this scope; null if none. A reader that continues from before it has missed events. */
   prunedTo(scope: ReadScope): Promise<Serial | null>
-  /** An alarm and its newest events in log order, as of one moment; null if this owner has no such alarm. */
-  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null>
+  /** An alarm and its newest events in log order, as of one moment; null if the scope has no such alarm. */
+  story(scope: ReadScope, alarmId: string, limit: number): Promise<StoredStory | null>
   /** The end of the log. */
   lastEvent(): Promise<Serial>
   /** The newest instant in the store; null if it is empty. A wall clock that is years from it is not trusted. */
@@ -333,7 +336,22 @@ export interface Page {
   readonly next: ListPosition | null
 }
 
-/** The tallies of one owner. */
+/** Which tenants to read. */
+export interface TenantsQuery {
+  /** The last tenant of the previous page; empty for the first page. */
+  readonly after: string
+  readonly limit: number
+  /** The kinds of documents whose tenants count. */
+  readonly documentKinds: readonly string[]
+}
+
+/** A tenant with its tallies. */
+export interface TenantStats {
+  readonly tenant: string
+  readonly stats: Stats
+}
+
+/** How many alarms there are with each outcome. */
 export interface Stats {
   readonly total: number
   readonly pending: number

@@ -5,13 +5,19 @@ import { parseArgs } from 'node:util'
 import { fillEnded, fillPending } from './fill.ts'
 import { probe, timeReads } from './measure.ts'
 import { explain } from './postgres-explain.ts'
+import { timeWideReads } from './wide-reads.ts'
 
-/** `npm run test:scale -- [--store postgres] [--rows 1000000]`. */
+/** `npm run test:scale -- [--store postgres [--reads wide]] [--rows 1000000]`. */
 const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '1000000' }, store: { type: 'string', default: 'sqlite' } },
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    store: { type: 'string', default: 'sqlite' },
+    reads: { type: 'string' },
+  },
 })
 const rows = Number(values.rows)
-if (values.store === 'postgres') await onPostgres()
+if (values.reads === 'wide') await compareWideReads()
+else if (values.store === 'postgres') await onPostgres()
 else await onSqlite()
 
 /** What every statement reads and touches, with a million pending and a million ended alarms. */
@@ -22,6 +28,25 @@ async function onPostgres(): Promise<void> {
   console.table(most)
   for (const fault of wrong) console.log(`over the bar: ${fault}`)
   process.exitCode = wrong.length === 0 ? 0 : 1
+}
+
+/** Pages of a tenant and of all beside those of an owner, with a million alarms of a thousand tenants. */
+async function compareWideReads(): Promise<void> {
+  console.log(`filling ${rows}…`)
+  const medians = await timeWideReads(rows, 10, 41)
+  const lines = Object.entries(medians).map(([name, { owner, tenant, all }]) => [
+    name,
+    {
+      owner: owner.toFixed(2),
+      tenant: tenant.toFixed(2),
+      all: all.toFixed(2),
+      ratio: (tenant / owner).toFixed(2),
+    },
+  ])
+  console.table(Object.fromEntries(lines))
+  const slow = Object.entries(medians).filter(([, { owner, tenant }]) => tenant > 2 * owner)
+  for (const [name] of slow) console.log(`over the bar: a tenant's ${name} takes more than twice an owner's`)
+  process.exitCode = slow.length === 0 ? 0 : 1
 }
 
 /** Memory, opening and lateness with a million pending alarms; reads with a million ended ones. */

@@ -1,6 +1,6 @@
 import { FAIR_QUERIES } from '../../src/stores/postgres/claims/fair-scan.ts'
 import { EVENT_QUERIES, LOG_QUERIES } from '../../src/stores/postgres/reads/event-queries.ts'
-import { STREAM_QUERIES, UPCOMING } from '../../src/stores/postgres/reads/list.ts'
+import { STREAM_QUERIES, UPCOMING_QUERIES } from '../../src/stores/postgres/reads/list-queries.ts'
 import * as queries from '../../src/stores/postgres/sql/queries.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
 import { startPostgres } from '../postgres/server.ts'
@@ -12,7 +12,7 @@ import { workload } from './postgres-workload.ts'
 type StatementName =
   | keyof typeof queries
   | keyof typeof FAIR_QUERIES
-  | keyof typeof STREAM_QUERIES
+  | keyof typeof STREAM_QUERIES.owner
   | keyof typeof LOG_QUERIES
   | `events ${string & keyof typeof EVENT_QUERIES}`
   | 'upcoming'
@@ -23,7 +23,7 @@ const NEEDED: readonly StatementName[] = [
   'shareShards', 'removeClaimedTimers', 'moveClaimedTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeInFlightBatches',
   'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'snapshotsBySeq',
   'subjectSelection', 'events owner', 'events alarm', 'newestOfAlarm', 'tallyOfOwner', 'seqsOfKeys', 'upcoming',
-  ...(Object.keys(STREAM_QUERIES) as (keyof typeof STREAM_QUERIES)[]),
+  ...(Object.keys(STREAM_QUERIES.owner) as (keyof typeof STREAM_QUERIES.owner)[]),
 ] // biome-ignore format: a list
 
 /** Tables that stay small however many alarms there are. */
@@ -124,11 +124,11 @@ const EVENT_PAGES = Object.fromEntries(
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...queries,
-    ...STREAM_QUERIES,
+    ...STREAM_QUERIES.owner,
     ...FAIR_QUERIES,
     ...EVENT_PAGES,
     ...LOG_QUERIES,
-    upcoming: UPCOMING,
+    upcoming: UPCOMING_QUERIES.owner,
   }).map(([name, text]) => [squeezed(text as string), name]),
 )
 

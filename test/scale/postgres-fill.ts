@@ -8,8 +8,21 @@ export const BIG = 'big'
 export const SMALL = 'small3'
 export const RARE_TARGET = 'rare'
 
+/** Whose each alarm is, and its label: SQL of its number `n`. */
+export interface Spread {
+  readonly tenant: string
+  readonly owner: string
+  readonly label: string
+}
+
+const ONE_BIG: Spread = {
+  tenant: `CASE WHEN n % 1000 < 990 THEN '${BIG}' ELSE 'small' || n % 10 END`,
+  owner: "''",
+  label: "'l' || n % 1000",
+}
+
 /** Fills a fresh database with this many pending alarms in random due order, and as many ended ones. */
-export async function fillPostgres(url: string, rows: number): Promise<void> {
+export async function fillPostgres(url: string, rows: number, spread = ONE_BIG): Promise<void> {
   const wakeful = await open(url)
   // Its pool's shards are created when a process starts.
   wakeful.handle('work0', () => {})
@@ -22,7 +35,7 @@ export async function fillPostgres(url: string, rows: number): Promise<void> {
   await client.connect()
   try {
     await client.query('SET synchronous_commit = off')
-    await withoutIndexes(client, () => copyAll(client, rows))
+    await withoutIndexes(client, () => copyAll(client, rows, spread))
     await client.query('VACUUM ANALYZE')
   } finally {
     await client.end()
@@ -30,7 +43,7 @@ export async function fillPostgres(url: string, rows: number): Promise<void> {
 }
 
 /** Of every two thousand, the second thousand have ended. */
-async function copyAll(client: pg.Client, rows: number): Promise<void> {
+async function copyAll(client: pg.Client, rows: number, spread: Spread): Promise<void> {
   const now = Date.now()
   const createdAt = `${now - 30 * DAY_MS} + (n::bigint * ${30 * DAY_MS}) / ${2 * rows}`
   // A prime step visits every index once, unlike the order of creation.
@@ -38,9 +51,8 @@ async function copyAll(client: pg.Client, rows: number): Promise<void> {
   await copyRows(client, 'alarms', 2 * rows, {
     seq: '1 + n',
     id: "'id-' || n",
-    tenant: `CASE WHEN n % 1000 < 990 THEN '${BIG}' ELSE 'small' || n % 10 END`,
+    ...spread,
     target: `CASE WHEN n % 10007 < 2 THEN '${RARE_TARGET}' ELSE 'work' || n / 7 % 5 END`,
-    label: "'l' || n % 1000",
     subject: "'s' || n / 20",
     conversation_id: "'c' || n / 20",
     key: "'k' || n",

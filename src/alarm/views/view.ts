@@ -146,6 +146,12 @@ export function wireJson(view: AlarmView): string {
   return payloadJson === null ? text : `{"payload":${payloadJson},${text.slice(1)}`
 }
 
+/** The same with the alarm's tenant and owner, for reads across owners. */
+export function ownedWireJson(view: AlarmView): string {
+  const { tenant, owner } = view
+  return `${JSON.stringify({ tenant, owner }).slice(0, -1)},${wireJson(view).slice(1)}`
+}
+
 /** The options of a rule, where it has any: `start, end, count, jitter, misfire, dst, exclude`. */
 function whenOptions(rule: Rule): Record<string, unknown> | undefined {
   const bounds =

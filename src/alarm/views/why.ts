@@ -15,6 +15,9 @@ export interface StoryLine {
 /** The whole story of one alarm, and what happens next. */
 export interface Story {
   readonly id: string
+  /** The alarm's tenant and owner, in a read across owners. */
+  readonly tenant?: string
+  readonly owner?: string
   readonly status: Status
   /** The zone of its rule. */
   readonly timezone: string

@@ -1,15 +1,30 @@
 import type { Command } from 'commander'
-import { ALARM_FIELDS, type AlarmView, FILTER_NAMES } from '../../alarm/index.ts'
+import { ALARM_FIELDS, type AlarmView, FILTER_NAMES, ownedWireJson, wireJson } from '../../alarm/index.ts'
 import { flagOf } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HistoryOptions, ListOptions } from '../../index.ts'
-import { wireText } from '../../library/index.ts'
+import { wireText, withoutUndefined } from '../../library/index.ts'
 import { HISTORY_STATUSES, LIST_STATUSES, TIMED_OUT } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
-import { alarmsAction, type Session, withSession } from '../session/index.ts'
+import {
+  type AcrossFlags,
+  addAcrossOptions,
+  alarmsAction,
+  readsOf,
+  type Session,
+  withSession,
+} from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
-import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
+import {
+  type Column,
+  card,
+  count,
+  historyColumns,
+  listColumns,
+  wireItems,
+  withOwners,
+} from '../text/index.ts'
 
 const ORDERS = ['newest', 'due']
 /** Statuses of alarms without a next instant, which `--order due` cannot sort. */
@@ -50,20 +65,24 @@ export function addList(program: Command, cli: CliContext): void {
     )
     .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
     .option('--cursor <cursor>', 'the cursor of the next page')
-    .action(async (flags: Flags<ListOptions>, self: Command) => {
+  addAcrossOptions(command).action(
+    async ({ allOwners, allTenants, ...flags }: Flags<ListOptions> & AcrossFlags, self: Command) => {
       if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status))
         throw new WakefulError('list.order_without_instant', { status: flags.status! }, { field: 'order' })
       await withSession(cli, self, 'existing', async (session) => {
-        const { items, nextCursor } = await session.alarms.list(readFilters(flags, session))
-        printItems(session, listColumns(session), items, { next_cursor: nextCursor })
+        const across = withoutUndefined({ allOwners, allTenants })
+        const alarms = readsOf(session, across)
+        const { items, nextCursor } = await alarms.list(readFilters(flags, session))
+        printItems(session, listColumns(session), items, across, { next_cursor: nextCursor })
         if (nextCursor !== null && !session.out.json) session.out.note(`more: --cursor ${nextCursor}`)
       })
-    })
+    },
+  )
 }
 
 /** `history` and `failed`: alarms by outcome. */
 export function addHistory(program: Command, cli: CliContext): void {
-  addCommand(program, 'history', 'list alarms by outcome, newest first', [
+  const history = addCommand(program, 'history', 'list alarms by outcome, newest first', [
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
@@ -72,19 +91,25 @@ export function addHistory(program: Command, cli: CliContext): void {
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
     .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
-    .action(
-      alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions>) => {
-        const items = await session.alarms.history(readFilters(flags, session))
-        printItems(session, historyColumns(session), items)
-      }),
-    )
-  addCommand(program, 'failed', 'list the newest failures', ['failed --limit 5'])
-    .option('--limit <n>', 'maximum number of alarms (default 20, at most 500)', wholeNumber(1))
-    .action(
-      alarmsAction(cli, 'existing', async (session, flags: { limit?: number }) =>
-        printItems(session, historyColumns(session), await session.alarms.failed(flags)),
-      ),
-    )
+  addAcrossOptions(history).action(
+    alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions> & AcrossFlags) => {
+      const { allOwners, allTenants, ...filters } = flags
+      const across = withoutUndefined({ allOwners, allTenants })
+      const items = await readsOf(session, across).history(readFilters(filters, session))
+      printItems(session, historyColumns(session), items, across)
+    }),
+  )
+  const failed = addCommand(program, 'failed', 'list the newest failures', [
+    'failed --limit 5',
+    'failed --all-owners',
+  ]).option('--limit <n>', 'maximum number of alarms (default 20, at most 500)', wholeNumber(1))
+  addAcrossOptions(failed).action(
+    alarmsAction(cli, 'existing', async (session, flags: { limit?: number } & AcrossFlags) => {
+      const { allOwners, allTenants, ...options } = flags
+      const across = withoutUndefined({ allOwners, allTenants })
+      printItems(session, historyColumns(session), await readsOf(session, across).failed(options), across)
+    }),
+  )
 }
 
 function readFilters<Options extends object>(flags: Flags<Options>, session: Session) {
@@ -96,18 +121,26 @@ function printItems(
   session: Session,
   columns: readonly (readonly Column<AlarmView>[])[],
   items: readonly AlarmView[],
+  { allOwners, allTenants }: AcrossFlags,
   more: Readonly<Record<string, unknown>> = {},
 ): void {
   const { out } = session
+  const isWide = allOwners !== undefined || allTenants !== undefined
+  const sets = isWide ? columns.map((set) => withOwners(set, allTenants === true)) : columns
   if (items.length === 0 && !out.json) out.note('no alarms')
-  else out.print(wireItems(items, more), () => out.rows(columns, items))
+  else out.print(wireItems(items, isWide ? ownedWireJson : wireJson, more), () => out.rows(sets, items))
 }
 
 /** `stats`: the number of alarms with each outcome. */
 export function addStats(program: Command, cli: CliContext): void {
-  addCommand(program, 'stats', 'count alarms by outcome', ['stats --json']).action(
-    alarmsAction(cli, 'existing', async ({ alarms, out }) => {
-      const stats = await alarms.stats()
+  const command = addCommand(program, 'stats', 'count alarms by outcome', [
+    'stats --json',
+    'stats --all-owners',
+  ])
+  addAcrossOptions(command).action(
+    alarmsAction(cli, 'existing', async (session, flags: AcrossFlags) => {
+      const { out } = session
+      const stats = await readsOf(session, flags).stats()
       const averageMs = stats.avgDurationMs
       out.print(wireText(stats), () =>
         card([

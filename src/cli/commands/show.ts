@@ -1,9 +1,17 @@
 import type { Command } from 'commander'
-import { type Story, wireJson } from '../../alarm/index.ts'
+import { ownedWireJson, type Story, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { addKeyOption, oneAlarmAction, type Session } from '../session/index.ts'
+import {
+  type AcrossFlags,
+  addAcrossOptions,
+  addKeyOption,
+  isOwn,
+  oneAlarmAction,
+  readsById,
+  type Session,
+} from '../session/index.ts'
 import { type CliContext, notFound } from '../terminal/index.ts'
 import { alarmCard, localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
@@ -13,13 +21,20 @@ export function addGet(program: Command, cli: CliContext): void {
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'get --key standup --json',
   ])
-  addKeyOption(command).action(
-    oneAlarmAction(cli, () => async (session, id) => {
-      const { alarms, out } = session
-      const alarm = await alarms.get(id)
-      if (alarm === null) throw notFound(id)
-      out.print(wireJson(alarm), () => alarmCard(alarm, session, out.width))
-    }),
+  addAcrossOptions(addKeyOption(command)).action(
+    oneAlarmAction(
+      cli,
+      (flags: AcrossFlags) => async (session, id) => {
+        const { out } = session
+        const alarm = await readsById(session, flags).get(id)
+        if (alarm === null) throw notFound(id)
+        const isForeign = !isOwn(session, alarm)
+        out.print(isForeign ? ownedWireJson(alarm) : wireJson(alarm), () =>
+          alarmCard(alarm, session, out.width, isForeign),
+        )
+      },
+      readsById,
+    ),
   )
 }
 
@@ -29,18 +44,25 @@ export function addWhy(program: Command, cli: CliContext): void {
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'why --key standup',
   ])
-  addKeyOption(command).action(
-    oneAlarmAction(cli, () => async (session, id) => {
-      const story = await storyOf(session, id)
-      session.out.print(wireText(story), () => storyLines(story, session))
-    }),
+  addAcrossOptions(addKeyOption(command)).action(
+    oneAlarmAction(
+      cli,
+      (flags: AcrossFlags) => async (session, id) => {
+        const story = await storyOf(session, flags, id)
+        session.out.print(wireText(story), () => storyLines(story, session))
+      },
+      readsById,
+    ),
   )
 }
 
 /** The story of an alarm. The error for an unknown one says where it may be: mostly in another store, or of another owner. */
-async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
+async function storyOf(session: Session, flags: AcrossFlags, id: string): Promise<Story> {
+  const { url } = session
   try {
-    return await alarms.why(id)
+    const { tenant, owner, ...story } = await readsById(session, flags).why(id)
+    if (tenant === undefined || owner === undefined || isOwn(session, { tenant, owner })) return story
+    return { tenant, owner, ...story }
   } catch (thrown) {
     if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
     throw new WakefulError('alarm.not_found_in_store', { name: id, store: url }, { cause: thrown })
@@ -54,9 +76,13 @@ function storyLines(story: Story, { zone, out }: Session): string[] {
   const next = story.timezone === zone ? story.next : withOwnTime(story)
   const wrapped = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
   return [
-    ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
-      wrapped(line, 8),
-    ),
+    ...[
+      `alarm   ${story.id}`,
+      ...(story.tenant === undefined ? [] : [`tenant  ${oneLine(story.tenant)}`]),
+      ...(story.owner === undefined ? [] : [`owner   ${oneLine(story.owner)}`]),
+      `status  ${story.status}`,
+      `asked   ${local(story.asked)}`,
+    ].map((line) => wrapped(line, 8)),
     '',
     ...story.story.map((line) => wrapped(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
     '',

@@ -1,3 +1,4 @@
+export * from './across.ts'
 export * from './secret.ts'
 export * from './session.ts'
 export * from './which-alarm.ts'

@@ -24,8 +24,12 @@ export interface Session {
   /** The opened store; null with a server. */
   readonly wakeful: Wakeful | null
   readonly alarms: LocalOrRemoteAlarms
+  /** The alarms of every owner of the tenant, and of every tenant, to read. */
+  readonly wide: Pick<RemoteAlarms, 'allOwners' | 'allTenants'>
   readonly out: Output
   readonly globals: Globals
+  /** Whether a server is called with a key. */
+  readonly hasKey: boolean
   /** The URL of the store or server. */
   readonly url: string
   /** The zone in which times are read and printed. */
@@ -61,7 +65,18 @@ export async function withSession(
   const { url, key } = location
   const alarms = connect(url, withoutUndefined({ timezone: zone, ...scopeOf(globals), key }))
   const out = new Output(terminal, globals.json === true)
-  return work({ wakeful: null, alarms, out, globals, url: alarms.url, zone, now: () => terminal.now() })
+  const now = () => terminal.now()
+  return work({
+    wakeful: null,
+    alarms,
+    wide: alarms,
+    out,
+    globals,
+    hasKey: key !== undefined,
+    url: alarms.url,
+    zone,
+    now,
+  })
 }
 
 /** Makes the action of a command: it opens a session, and calls `work(session, ...arguments, options, command)`. */
@@ -120,7 +135,8 @@ async function inStore(
     ...options,
   })
   try {
-    await work({ wakeful, alarms: wakeful, out, globals, url, zone, now: () => terminal.now() })
+    const now = () => terminal.now()
+    await work({ wakeful, alarms: wakeful, wide: wakeful, out, globals, hasKey: false, url, zone, now })
   } finally {
     await wakeful.close()
   }

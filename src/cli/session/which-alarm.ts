@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
+import type { AlarmReads } from '../../index.ts'
 import { type CliContext, notFound } from '../terminal/index.ts'
 import { type LocalOrRemoteAlarms, type Session, withSession } from './session.ts'
 
@@ -27,11 +28,13 @@ function assertNamed(id: string | undefined, { key }: KeyFlag): void {
 
 /**
  * The action of a command on the alarm that `--key` or the first argument names. All is checked before a session begins:
- * `prepare` reads the options and the other arguments, and returns the work.
+ * `prepare` reads the options and the other arguments, and returns the work. `searched` are the alarms among which the
+ * prefix of an id is looked for: the caller's own by default.
  */
 export function oneAlarmAction<Flags>(
   cli: CliContext,
   prepare: (flags: Flags, words: readonly string[]) => (session: Session, id: string) => Promise<void>,
+  searched: (session: Session, flags: Flags) => Pick<AlarmReads, 'list'> = ({ alarms }) => alarms,
 ) {
   return async (...args: unknown[]): Promise<void> => {
     const command = args.at(-1) as Command
@@ -42,7 +45,7 @@ export function oneAlarmAction<Flags>(
     assertNamed(id, flags)
     const work = prepare(flags, words)
     await withSession(cli, command, 'existing', async (session) =>
-      work(session, await idOf(session.alarms, id, flags)),
+      work(session, await idOf(session.alarms, id, flags, searched(session, flags))),
     )
   }
 }
@@ -52,17 +55,18 @@ export async function idOf(
   alarms: LocalOrRemoteAlarms,
   id: string | undefined,
   flags: KeyFlag,
+  searched: Pick<AlarmReads, 'list'> = alarms,
 ): Promise<string> {
   assertNamed(id, flags)
   const { key } = flags
-  if (key === undefined) return wholeId(alarms, id!)
+  if (key === undefined) return wholeId(searched, id!)
   const alarm = await alarms.getByKey(key)
   if (alarm === null) throw notFound(`with the key ${key}`)
   return alarm.id
 }
 
 /** The whole id for a prefix that is unique. Other texts are returned unchanged. */
-export async function wholeId(alarms: LocalOrRemoteAlarms, id: string): Promise<string> {
+export async function wholeId(alarms: Pick<AlarmReads, 'list'>, id: string): Promise<string> {
   if (id.length < PREFIX_LENGTH_MIN || id.length >= ID_LENGTH || !/^[0-9a-f-]+$/i.test(id)) return id
   const found: string[] = []
   let cursor: string | null = null

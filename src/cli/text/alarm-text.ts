@@ -1,4 +1,4 @@
-import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
+import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES } from '../../alarm/index.ts'
 import { oneLineJson, withFields } from '../../library/index.ts'
 import { TIMED_OUT } from '../../seeds/index.ts'
 import { describe, formatDuration, humanizeDuration, type Rule } from '../../time/index.ts'
@@ -53,6 +53,13 @@ function shortWhen(view: Viewpoint): Column<AlarmView> {
   }
 }
 
+/** The same columns with the owner of each alarm, and its tenant. */
+export function withOwners(columns: readonly Column<AlarmView>[], hasTenants: boolean): Column<AlarmView>[] {
+  const tenant = { title: 'TENANT', value: ({ tenant }: AlarmView) => oneLine(tenant), below: true }
+  const owner = { title: 'OWNER', value: ({ owner }: AlarmView) => oneLine(owner), below: true }
+  return [...columns, ...(hasTenants ? [tenant] : []), owner]
+}
+
 /** Id, status and time. */
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
   return [
@@ -89,12 +96,19 @@ function spaced(name: string): string {
 }
 
 /** All fields of one alarm, one per line. */
-export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
+export function alarmCard(
+  alarm: AlarmView,
+  view: Viewpoint,
+  width: number | null,
+  isOwned = false,
+): string[] {
   const at = (date: Date | null) => (date === null ? '' : timeFor(date, view, view.zone))
   const own = (date: Date | null) => (date === null ? '' : timeFor(date, view, alarm.timezone))
   return card(
     [
       ['id', alarm.id],
+      ['tenant', isOwned ? oneLine(alarm.tenant) : ''],
+      ['owner', isOwned ? oneLine(alarm.owner) : ''],
       ['label', oneLine(alarm.label)],
       ['status', alarm.status],
       ['next fire', own(alarm.nextFireAt)],
@@ -215,6 +229,10 @@ function shortened(message: string): string {
 }
 
 /** A page of alarms as JSON in the wire format, so that payloads stay byte for byte. */
-export function wireItems(items: readonly AlarmView[], more: Readonly<Record<string, unknown>> = {}): string {
-  return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, more)
+export function wireItems(
+  items: readonly AlarmView[],
+  json: (alarm: AlarmView) => string,
+  more: Readonly<Record<string, unknown>> = {},
+): string {
+  return withFields(`{"items":[${items.map(json).join(',')}]}`, more)
 }

@@ -5,6 +5,7 @@ export const CLI_REASONS = reasons('invalid_request', {
   'cli.store_and_server': '<db> is a store and <url> is a server. Use one of them.',
   'cli.store_only':
     '{command} works on a store only, and {from} names a server. Run it on a machine that can open the store, with <db>.',
+  'cli.all_and_one': '{all} reads the alarms of all of them. Leave {field} out.',
   'cli.needs_store': '{field} needs a store. Leave it out, or <url>.',
   'cli.server_url': '{field} must be the URL of a server, such as http://127.0.0.1:7420, not {value}.',
   'cli.time_missing':

@@ -21,6 +21,10 @@ export const REQUEST_REASONS = reasons('invalid_request', {
     'unauthorized: This ticket is unknown. A ticket is valid once, for 30 seconds. Create another with POST /v1/tickets.',
   'access.other_tenant': 'forbidden: This key belongs to one tenant, and Wakeful-Tenant names another.',
   'access.other_owner': 'forbidden: This key belongs to one owner, and Wakeful-Owner names another.',
+  'access.all_owners':
+    'forbidden: `owner=*` reads the alarms of every owner. It needs a key that is not bound to one owner.',
+  'access.all_tenants':
+    "forbidden: `tenant=*` reads the alarms of every tenant. It needs an admin key of every tenant ('*').",
   'access.every_tenant':
     'Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
   'access.rights': 'forbidden: This needs a key with {needed} rights; yours has {rights} rights.',

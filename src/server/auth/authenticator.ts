@@ -1,6 +1,6 @@
 import type { Rights } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Alarms, CACHE_MS_MAX } from '../../library/index.ts'
+import { type AlarmReads, type Alarms, CACHE_MS_MAX } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { HeaderReader } from '../http/index.ts'
 import type { CalendarFeeds } from './calendar-feeds.ts'
@@ -61,6 +61,18 @@ export interface Caller {
   readonly via: string
   /** Their alarms and no others (promise: isolated). */
   readonly alarms: Alarms
+  /** What they may read of others; callers that are bound to one owner have none. */
+  readonly wide?: WideReads
+}
+
+/** The alarms that a caller may read beyond its own. */
+export interface WideReads {
+  /** Those of every owner of its tenant. */
+  readonly allOwners: () => AlarmReads
+  /** Those of every tenant; null if it may not read them. */
+  readonly allTenants: (() => AlarmReads) | null
+  /** Where it finds an alarm by its id; null among its own. */
+  readonly byId: (() => AlarmReads) | null
 }
 
 /** What callers are authenticated with. */
@@ -70,6 +82,8 @@ export interface AuthenticatorParts {
   readonly feeds: CalendarFeeds
   readonly clock: Pick<Clock, 'monotonic'>
   readonly forTenant: (tenant: string, owner: string) => Alarms
+  readonly allOwners: (tenant: string) => AlarmReads
+  readonly allTenants: () => AlarmReads
   /** Whether callers without a key are admitted while there are no keys. */
   readonly isLocal: boolean
   readonly allowedOrigins: ReadonlySet<string>
@@ -96,13 +110,16 @@ export class Authenticator {
     const text = bearerOf(headers)
     if (text === null) {
       if (!(await this.#admitsLocal(headers))) throw new WakefulError('access.key_missing', {})
-      return this.#caller(tenantIn(headers) ?? LOCAL_TENANT, decoded(headers, OWNER_HEADER) ?? '', via)
+      const tenant = tenantIn(headers) ?? LOCAL_TENANT
+      const caller = this.#caller(tenant, decoded(headers, OWNER_HEADER) ?? '', via)
+      return { ...caller, ...this.#wide(caller, headers) }
     }
     const key = await this.#parts.keys.find(text)
     if (key === null) throw new WakefulError('access.key_unknown', {})
     const tenant = tenantOf(key, tenantIn(headers))
     const owner = ownerOf(key, decoded(headers, OWNER_HEADER))
-    return this.#caller(tenant, owner, via, key, hashOf(text))
+    const caller = this.#caller(tenant, owner, via, key, hashOf(text))
+    return { ...caller, ...this.#wide(caller, headers) }
   }
 
   /** Admits the caller that a ticket was issued to, if that caller's key is still valid. */
@@ -168,6 +185,24 @@ export class Authenticator {
     const alarms = this.#alarmsOf(tenant, owner)
     const rights = key?.rights ?? 'admin'
     return { tenant, owner, rights, keyId: key?.id ?? null, keyHash, key, via, alarms }
+  }
+
+  /**
+   * What a caller may read of others. Not for tickets and calendar addresses, which are given to one owner, nor for agents.
+   * An admin key whose call names no owner finds an alarm by its id alone.
+   */
+  #wide(caller: Caller, headers: HeaderReader): Pick<Caller, 'wide'> {
+    const { tenant, key, rights, via } = caller
+    if (via === 'mcp' || (key !== null && key.owner !== null)) return {}
+    const { allOwners, allTenants } = this.#parts
+    const isAdmin = rights === 'admin'
+    const ofTenant = () => allOwners(tenant)
+    const ofAll = isAdmin && (key === null || key.tenant === ALL_TENANTS) ? () => allTenants() : null
+    const namesTenant = headers.get(TENANT_HEADER) !== null
+    const byId = namesTenant || ofAll === null ? ofTenant : ofAll
+    // Without keys, one person uses the server as its only owner, and asks for all by name.
+    const findsById = isAdmin && key !== null && headers.get(OWNER_HEADER) === null
+    return { wide: { allOwners: ofTenant, allTenants: ofAll, byId: findsById ? byId : null } }
   }
 
   #alarmsOf(tenant: string, owner: string): Alarms {

@@ -32,6 +32,7 @@ import {
   ok,
   type Reply,
 } from './call.ts'
+import { readerById, readerOf } from './wide-reads.ts'
 
 type Operations = typeof operations
 
@@ -69,17 +70,18 @@ export function alarmCalls(quotas: QuotaGuard) {
     ),
 
     list: async ({ query }, { caller }) => {
-      const { order, limit, cursor, ...filter } = query
-      return pageOf(
-        await caller.alarms.list({ ...listOptions(filter), ...withoutUndefined({ order, limit, cursor }) }),
-      )
+      const { order, limit, cursor, owner, tenant, ...filter } = query
+      const { alarms, json } = readerOf(caller, { owner, tenant })
+      const options = { ...listOptions(filter), ...withoutUndefined({ order, limit, cursor }) }
+      return pageOf(await alarms.list(options), json)
     },
 
-    get: async ({ params }, { caller }) => {
+    get: async ({ params, query }, { caller }) => {
       const ref = alarmNamed(params)
-      const alarm = await caller.alarms.get(ref)
+      const { alarms, json } = readerById(caller, ref, query)
+      const alarm = await alarms.get(ref)
       if (alarm === null) throw notFound(ref)
-      return alarmReply(alarm)
+      return { ...alarmReply(alarm), json: json(alarm) }
     },
 
     edit: timed<Operations['edit' | 'editByKey']>(async ({ params, body }, context) => {

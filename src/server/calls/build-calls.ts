@@ -74,7 +74,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
     ...calendarFeedCalls(feeds, operator),
     ...calendarCalls(audit),
     ...keyCalls(keys, tickets, operator.clock, audit),
-    ...tenantCalls(tenants, pauses, audit),
+    ...tenantCalls(tenants, pauses, operator, audit),
     ...targetCalls(pauses, audit),
     stream,
   }

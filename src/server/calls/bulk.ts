@@ -1,4 +1,4 @@
-import { type AlarmView, readFilters, wireJson } from '../../alarm/index.ts'
+import { type AlarmView, readFilters } from '../../alarm/index.ts'
 import type { Input, operations } from '../../contracts/index.ts'
 import { aboutField, WakefulError } from '../../error.ts'
 import {
@@ -28,8 +28,8 @@ export function listOptions(filter: Order['filter']): ListOptions {
 }
 
 /** An answer with a page of alarms. */
-export function pageOf({ items, nextCursor }: ListPage): Reply {
-  return page(items.map(wireJson), nextCursor)
+export function pageOf({ items, nextCursor }: ListPage, json: (alarm: AlarmView) => string): Reply {
+  return page(items.map(json), nextCursor)
 }
 
 /** Does one thing to every alarm that matches; with `dry_run` it only counts them. */

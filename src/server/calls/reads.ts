@@ -5,6 +5,7 @@ import { type Alarms, type EventsOptions, type EventView, withoutUndefined } fro
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
 import { alarmNamed, type CallsOf, ok, page } from './call.ts'
+import { readerById, readerOf } from './wide-reads.ts'
 
 const EVENTS_DEFAULT = 50
 /** Pages of the log that one call reads: with a filter, each is up to 10,000 events of which few may match. */
@@ -14,13 +15,23 @@ const TURN_BYTES = 256 * 1024
 
 /** The calls about what happened. */
 export const readCalls = {
-  why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(alarmNamed(params)))),
+  why: async ({ params, query }, { caller }) => {
+    const ref = alarmNamed(params)
+    const { alarms, story } = readerById(caller, ref, query)
+    return ok(wireText(story(await alarms.why(ref))))
+  },
 
-  history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(withoutUndefined(query))),
+  history: async ({ query: { owner, tenant, ...query } }, { caller }) => {
+    const { alarms, json } = readerOf(caller, { owner, tenant })
+    return pageOf(await alarms.historyPage(withoutUndefined(query)), json)
+  },
 
-  stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
+  stats: async ({ query }, { caller }) => ok(wireText(await readerOf(caller, query).alarms.stats())),
 
-  failed: async ({ query }, { caller }) => pageOf(await caller.alarms.failedPage(withoutUndefined(query))),
+  failed: async ({ query: { owner, tenant, ...query } }, { caller }) => {
+    const { alarms, json } = readerOf(caller, { owner, tenant })
+    return pageOf(await alarms.failedPage(withoutUndefined(query)), json)
+  },
 
   events: async ({ query }, { caller }) => {
     const { limit = EVENTS_DEFAULT, ...asked } = query

@@ -55,7 +55,7 @@ const list = tool({
   description:
     'Your alarms, newest first; `order: "due"` lists only alarms to come, the next first (no paused ones); `status: "pending"` lists those still to fire. Use it to find an id or key, or to see what is already set before you set another. `cursor` gets more pages.',
   operation: 'list',
-  input: operations.list.query,
+  input: operations.list.query.omit({ owner: true, tenant: true }).strict(),
   hints: READS,
   run: async (query, work) => {
     const reply = await call(work, 'list', { query })

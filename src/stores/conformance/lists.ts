@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
-import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
+import {
+  pause,
+  type ReadScope,
+  type Scope,
+  type SetOptions,
+  type Snapshot,
+  STATES,
+  type State,
+  stateOf,
+} from '../../alarm/index.ts'
 import { PAGE_BYTES_MAX } from '../page-size.ts'
-import type { ListPosition, ListQuery } from '../store.ts'
+import type { ListPosition, ListQuery, TenantStats } from '../store.ts'
 import { casesOf } from './conformance-case.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 import { everyAlarm } from './invariants.ts'
@@ -63,6 +72,87 @@ export const listCases = casesOf('lists', {
     }
   },
 
+  async 'a read across owners or tenants returns what the reads of each owner do, in one order'(harness) {
+    const { all, middle } = await populate(harness, [ANN, ...OTHERS])
+    for (const scope of WIDE) {
+      const mine = all.filter(({ alarm }) => (scope.tenant ?? alarm.tenant) === alarm.tenant)
+      for (const filter of filters(middle)) {
+        const expected = mine.filter((each) => fits(each, filter))
+        const about = JSON.stringify([scope, filter])
+        for (const limit of [3, 50])
+          assert.deepEqual(
+            await ids(harness, { ...filter, order: 'newest', limit }, scope),
+            names(expected),
+            about,
+          )
+        const due = await ids(harness, { ...filter, order: 'due', limit: 4 }, scope)
+        const live = expected.filter((each) => wake(each) !== null)
+        assert.deepEqual(due.toSorted(), names(live).toSorted(), about)
+        const wakes = due.map((id) => wake(mine.find(({ alarm }) => alarm.id === id)!)!)
+        assert.deepEqual(
+          wakes,
+          [...wakes].sort((a, b) => a - b),
+          about,
+        )
+      }
+    }
+  },
+
+  async 'an alarm is found by its id across owners and tenants, and by its key by its owner only'(harness) {
+    const { store } = harness
+    const id = await harness.alarm({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' })
+    for (const scope of WIDE) {
+      assert.equal((await store.get(scope, { id }))?.alarm.id, id)
+      const story = await store.story(scope, id, 10)
+      assert.deepEqual([story?.snapshot.alarm.owner, story?.snapshot.alarm.tenant], [ANN.owner, ANN.tenant])
+      assert.equal(await store.get(scope, { id: 'k' }), null)
+      assert.equal(await store.get(scope, { key: 'k' }), null)
+      assert.equal(await store.get(scope, { idempotencyKey: 'i' }), null)
+    }
+    const other = { tenant: 'zeta', owner: null }
+    assert.equal(await store.get(other, { id }), null)
+    assert.equal(await store.story(other, id, 10), null)
+  },
+
+  async 'the figures of a tenant and of all are the sums of their owners’, and each tenant is listed once'(
+    harness,
+  ) {
+    await populate(harness, [ANN, ...OTHERS])
+    const { store } = harness
+    const [ann, bob, zeta] = await Promise.all([ANN, ...OTHERS].map((scope) => store.stats(scope)))
+    const acme = await store.stats(WIDE[0]!)
+    const all = await store.stats(WIDE[1]!)
+    for (const name of [
+      'total',
+      'pending',
+      'fired',
+      'completed',
+      'failed',
+      'cancelled',
+      'timedOut',
+    ] as const) {
+      assert.equal(acme[name], ann![name] + bob![name], name)
+      assert.equal(all[name], acme[name] + zeta![name], name)
+    }
+    const put = (kind: string, tenant: string) =>
+      store.putDocument({ kind, name: `${kind} of ${tenant}`, tenant, value: '{}' }, harness.now)
+    await Promise.all([put('key', 'keyed'), put('key', 'acme'), put('other', 'hidden'), put('key', '*')])
+    const event = { type: 'a.b', at: harness.now, subject: null, correlationId: null, data: '{}' }
+    await store.append({ tenant: 'logged', owner: 'x' }, { ...event, id: 'e-1' })
+    for (const limit of [1, 2, 50]) {
+      const tenants: TenantStats[] = []
+      for (let after = ''; ; after = tenants.at(-1)!.tenant) {
+        const page = await store.tenants({ after, limit, documentKinds: ['key'] })
+        tenants.push(...page)
+        if (page.length < limit) break
+      }
+      assert.deepEqual(
+        tenants.map(({ tenant, stats }) => [tenant, stats.total]),
+        [['acme', acme.total], ['keyed', 0], ['logged', 0], ['zeta', zeta!.total]],
+      ) // biome-ignore format: a list
+    }
+  },
+
   async 'a page ends at its content limit, and the next continues there'(harness) {
     const payload = 'x'.repeat(200_000)
     for (let i = 0; i < 45; i++)
@@ -90,6 +180,12 @@ export const listCases = casesOf('lists', {
     }
   },
 })
+
+/** All owners of Ann's tenant, and all tenants. */
+const WIDE: readonly ReadScope[] = [
+  { tenant: ANN.tenant, owner: null },
+  { tenant: null, owner: null },
+]
 
 const NO_FIGURES = {
   total: 0,
@@ -142,14 +238,24 @@ function fits({ alarm, timers, outcome }: Snapshot, filter: Filter): boolean {
   )
 }
 
-/** Alarms in every state, with every combination of names; answers them newest first. */
-async function populate(harness: Harness): Promise<{ all: Snapshot[]; middle: number }> {
+/**
+ * Alarms in every state, with every combination of names, of these owners in turn; answers them newest first. With three
+ * owners, all of them have alarms in most states.
+ */
+async function populate(
+  harness: Harness,
+  scopes: readonly Scope[] = [ANN],
+): Promise<{ all: Snapshot[]; middle: number }> {
   const leases = await harness.heartbeat()
+  const made: string[] = []
   let middle = 0
   for (let i = 0; i < 36; i++) {
-    const id = await harness.alarm(i % 5 === 0 ? { every: '1h' } : { delay: `${1 + (i % 3)}s` }, optionsOf(i))
-    if (i % 9 === 0) await harness.edit(id, pause)
-    if (i % 8 === 1) await harness.cancel(id)
+    const when = i % 5 === 0 ? { every: '1h' } : { delay: `${1 + (i % 3)}s` }
+    const scope = scopes[i % scopes.length]!
+    const id = await harness.alarm(when, optionsOf(i), scope)
+    made.push(id)
+    if (i % 9 === 0) await harness.edit(id, pause, scope)
+    if (i % 8 === 1) await harness.cancel(id, scope)
     if (i === 18) middle = harness.now
     harness.clock.step(7)
   }
@@ -159,8 +265,10 @@ async function populate(harness: Harness): Promise<{ all: Snapshot[]; middle: nu
   harness.clock.step(60_000)
   // The reports of some are overdue now, and those whose tries are left are in flight again.
   await harness.settle((await harness.claim(leases)).timers, 'delivered')
-  for (let i = 0; i < 6; i++) await harness.alarm({ delay: '1h' }, optionsOf(i))
-  const all = await everyAlarm(harness, ANN)
+  for (let i = 0; i < 6; i++)
+    made.push(await harness.alarm({ delay: '1h' }, optionsOf(i), scopes[i % scopes.length]))
+  const each = await Promise.all(scopes.map((scope) => everyAlarm(harness, scope)))
+  const all = each.flat().sort((a, b) => made.indexOf(b.alarm.id) - made.indexOf(a.alarm.id))
   assert.equal(all.length, 42)
   const states = new Set(all.map(({ alarm, timers, outcome }) => stateOf(alarm, timers, outcome)))
   for (const state of ['active', 'paused', 'awaiting', 'fired', 'failed', 'timed_out', 'cancelled'] as const)
@@ -188,11 +296,15 @@ function wake({ timers }: Snapshot): number | null {
 }
 
 /** The ids of a whole list, read page by page; no page is longer than asked. */
-async function ids(harness: Harness, query: ListQuery, scope = ANN): Promise<string[]> {
+async function ids(harness: Harness, query: ListQuery, scope: ReadScope = ANN): Promise<string[]> {
   return names((await pagesOf(harness, query, scope)).flat())
 }
 
-async function pagesOf(harness: Harness, query: ListQuery, scope = ANN): Promise<(readonly Snapshot[])[]> {
+async function pagesOf(
+  harness: Harness,
+  query: ListQuery,
+  scope: ReadScope = ANN,
+): Promise<(readonly Snapshot[])[]> {
   const pages: (readonly Snapshot[])[] = []
   let after: ListPosition | undefined = query.after
   for (;;) {

@@ -1,8 +1,9 @@
-import { type ReadScope, type Scope, type Serial, serialOf } from '../../alarm/index.ts'
+import { type ReadScope, type Serial, serialOf } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import {
   type AlarmName,
+  breadthOf,
   type CountOption,
   documentOf,
   type EditedCalendar,
@@ -13,7 +14,9 @@ import {
   type Lease,
   type ListQuery,
   prunedEventsMeta,
+  scopeValues,
   statsOf,
+  type TenantsQuery,
 } from '../index.ts'
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
@@ -30,6 +33,8 @@ import {
 import { alarmNamed, CALENDAR_QUERIES, calendarsOf, metaOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
+const TALLIES = { owner: sql.tallyOfOwner, tenant: sql.tallyOfTenant, all: sql.tallyOfAll } as const
+
 /** The reads of the store. The port has their types. */
 export class SqliteReads {
   protected readonly path: string
@@ -44,14 +49,14 @@ export class SqliteReads {
     this.turn = turn
   }
 
-  async get(scope: Scope, by: AlarmName) {
+  async get(scope: ReadScope, by: AlarmName) {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, by)
       return alarm === undefined ? null : snapshotOf(session, alarm, readInFlight(session))
     })
   }
 
-  async list(scope: Scope, query: ListQuery) {
+  async list(scope: ReadScope, query: ListQuery) {
     return this.#readInTurns(list(this.session, scope, query))
   }
 
@@ -59,10 +64,16 @@ export class SqliteReads {
     return this.#readInTurns(failures(this.session, scope, query))
   }
 
-  async stats(scope: Scope) {
-    return this.read((session) =>
-      statsOf((session.value(sql.tallyOfOwner, scope.tenant, scope.owner) ?? []) as number[]),
-    )
+  async stats(scope: ReadScope) {
+    const tally = TALLIES[breadthOf(scope)]
+    return this.read((session) => statsOf(session.value(tally, ...scopeValues(scope)) as number[]))
+  }
+
+  async tenants({ after, limit, documentKinds }: TenantsQuery) {
+    return this.read((session) => {
+      const rows = session.values(sql.tenantsWithTallies, after, JSON.stringify(documentKinds), limit)
+      return rows.map(([tenant, ...sums]) => ({ tenant: tenant as string, stats: statsOf(sums as number[]) }))
+    })
   }
 
   async countPending(tenant: string) {
@@ -99,7 +110,7 @@ export class SqliteReads {
     })
   }
 
-  async story(scope: Scope, alarmId: string, limit: number) {
+  async story(scope: ReadScope, alarmId: string, limit: number) {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, { id: alarmId })
       if (alarm === undefined) return null

@@ -1,4 +1,4 @@
-import { assertPoolsFit, type Scope, type Serial } from '../../../src/alarm/index.ts'
+import { assertPoolsFit, isSeen, type ReadScope, type Scope, type Serial } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type { Lease, TallyRow } from '../../../src/stores/index.ts'
 import { storeFailure } from '../../../src/stores/postgres/connection/errors.ts'
@@ -125,13 +125,21 @@ export class SimulatedDatabase {
     }
   }
 
-  /** The sums over all of a tenant's owners. */
-  talliesOf(tenant: string): number[][] {
-    return [...this.#tallies].filter(([name]) => JSON.parse(name)[0] === tenant).map(([, sums]) => sums)
+  /** The tallies of each owner of a scope. */
+  talliesIn(wanted: ReadScope): { scope: Scope; sums: number[] }[] {
+    const all = [...this.#tallies].map(([name, sums]) => {
+      const [tenant, owner] = JSON.parse(name) as [string, string]
+      return { scope: { tenant, owner }, sums }
+    })
+    return all.filter(({ scope }) => isSeen(wanted, scope))
+  }
+
+  noTally(): number[] {
+    return Array.from({ length: SUMS }, () => 0)
   }
 
   tallyOf(scope: Scope): number[] {
-    return this.#tallies.get(scopedName(scope)) ?? Array.from({ length: SUMS }, () => 0)
+    return this.#tallies.get(scopedName(scope)) ?? this.noTally()
   }
 
   /** Runs a statement as its own transaction: all of it or nothing. */

@@ -1,4 +1,4 @@
-import type { ReadScope, Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
+import type { ReadScope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
   AlarmName,
   CountOption,
@@ -15,6 +15,8 @@ import type {
   Stats,
   StoredStory,
   StoreReads,
+  TenantStats,
+  TenantsQuery,
 } from '../../../src/stores/index.ts'
 import { ShardedStore } from '../../../src/stores/sharded/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
@@ -23,7 +25,7 @@ import type { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
-import { list, readPending, readStats } from './list.ts'
+import { list, readPending, readStats, readTenants } from './list.ts'
 import { lastEvent, newestEvents, prunedTo, readEvents, readFailures } from './log.ts'
 import { missingHandlers } from './releases.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
@@ -52,14 +54,14 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     this.connection.assertOpen()
   }
 
-  get(scope: Scope, by: AlarmName): Promise<Snapshot | null> {
+  get(scope: ReadScope, by: AlarmName): Promise<Snapshot | null> {
     return this.#ask('get', (database) => {
       const seq = seqNamed(database, scope, by)
       return seq === undefined ? null : (snapshotAt(database, seq) ?? null)
     })
   }
 
-  list(scope: Scope, query: ListQuery): Promise<Page> {
+  list(scope: ReadScope, query: ListQuery): Promise<Page> {
     return this.#ask('list', (database) => list(database, scope, query))
   }
 
@@ -67,8 +69,12 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     return this.#ask('failures', (database) => readFailures(database, scope, query))
   }
 
-  stats(scope: Scope): Promise<Stats> {
+  stats(scope: ReadScope): Promise<Stats> {
     return this.#ask('stats', (database) => readStats(database, scope))
+  }
+
+  tenants(query: TenantsQuery): Promise<TenantStats[]> {
+    return this.#ask('tenants', (database) => readTenants(database, query))
   }
 
   countPending(tenant: string): Promise<number> {
@@ -106,7 +112,7 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     return this.#ask('pruned_to', (database) => prunedTo(database, scope))
   }
 
-  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+  story(scope: ReadScope, alarmId: string, limit: number): Promise<StoredStory | null> {
     return this.#ask('story', (database) => {
       const seq = seqNamed(database, scope, { id: alarmId })
       const snapshot = seq === undefined ? undefined : snapshotAt(database, seq)

@@ -1,16 +1,21 @@
-import { calendarNames, type Scope, type Serial, type Timer } from '../../../src/alarm/index.ts'
+import { calendarNames, isSeen, type ReadScope, type Serial, type Timer } from '../../../src/alarm/index.ts'
 import type { AlarmName, StoredAlarm, StoredSnapshot } from '../../../src/stores/index.ts'
 import { calendarNamed } from './calendars.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'
 
-/** The row of an alarm by id or key, or undefined if this owner has none (promise: isolated). */
-export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): Serial | undefined {
+/** The row of an alarm by id or key, or undefined if this scope has none (promise: isolated). */
+export function seqNamed(
+  { tables }: SimulatedDatabase,
+  scope: ReadScope,
+  name: AlarmName,
+): Serial | undefined {
   if ('id' in name) {
     const seq = tables.alarmIds.get(name.id)
     const alarm = seq === undefined ? undefined : tables.alarms.get(seq)
-    return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined
+    return alarm !== undefined && isSeen(scope, alarm) ? seq : undefined
   }
+  if (scope.owner === null) return undefined
   if ('key' in name) return tables.alarmKeys.get(scopedName(scope, name.key))
   const key = scopedName(scope, name.idempotencyKey)
   return tables.alarmIdempotencyKeys.get(key) ?? tables.idempotencyKeys.get(key)

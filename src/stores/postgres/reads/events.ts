@@ -1,5 +1,6 @@
-import { isSeen, LAST_SERIAL, type ReadScope, type Scope, type Serial } from '../../../alarm/index.ts'
+import { LAST_SERIAL, type ReadScope, type Scope, type Serial } from '../../../alarm/index.ts'
 import {
+  breadthOf,
   EVENTS_FILTERED_MAX,
   type EventPage,
   type EventQuery,
@@ -7,9 +8,11 @@ import {
   filterValues,
   isCut,
   type LogEvent,
+  scopeValues,
   type UserEvent,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
+import { seqNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { EVENT_QUERIES, type EventSource, LOG_QUERIES } from './event-queries.ts'
 import type { LogHorizon } from './log-horizon.ts'
@@ -24,11 +27,11 @@ export async function readEvents(
   const { after, alarmId } = query
   if (alarmId !== undefined) {
     // One alarm's events are written in order: its timers are locked before each decision.
-    const seq = await alarmSeq(session, scope, alarmId)
+    const seq = await seqNamed(session, scope, { id: alarmId })
     if (seq === undefined) return { events: [], next: after, more: false }
     return readPage(session, 'alarm', [seq], query, LAST_SERIAL)
   }
-  const [source, names] = sourceOf(scope)
+  const [source, names] = [breadthOf(scope), scopeValues(scope)]
   if (horizon.whole > after) {
     const known = await readPage(session, source, names, query, horizon.whole)
     if (known.more) return known
@@ -61,19 +64,6 @@ async function readPage(
   if (end !== undefined) return { events, next: end, more: true }
   const isRead = filter !== undefined && upTo !== LAST_SERIAL && upTo > last
   return { events, next: isRead ? upTo : last, more: false }
-}
-
-function sourceOf({ tenant, owner }: ReadScope): [EventSource, string[]] {
-  if (tenant === null) return ['all', []]
-  return owner === null ? ['tenant', [tenant]] : ['owner', [tenant, owner]]
-}
-
-/** The row of an alarm that this scope sees. */
-async function alarmSeq(session: Session, scope: ReadScope, id: string): Promise<Serial | undefined> {
-  const row = await session.row(sql.scopeOfAlarm, id)
-  if (row === undefined) return undefined
-  const [seq, tenant, owner] = row as [Serial, string, string]
-  return isSeen(scope, { tenant, owner }) ? seq : undefined
 }
 
 /** Reads one alarm's newest events, in the order of the log. */

@@ -1,11 +1,13 @@
-import type { Scope, Snapshot } from '../../../alarm/index.ts'
+import type { ReadScope, Snapshot } from '../../../alarm/index.ts'
 import type { Timers } from '../../sharded/index.ts'
 import type { Database, Session } from '../connection/index.ts'
 import { readSnapshots, seqsNamed, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** A caller that waits for an alarm. */
-interface Asked extends Scope {
+interface Asked {
+  readonly tenant: string | null
+  readonly owner: string | null
   readonly name: string
   readonly resolve: (snapshot: Snapshot | null) => void
   readonly reject: (reason: unknown) => void
@@ -27,7 +29,7 @@ export class Gets {
     this.#timers = timers
   }
 
-  get({ tenant, owner }: Scope, id: string): Promise<Snapshot | null> {
+  get({ tenant, owner }: ReadScope, id: string): Promise<Snapshot | null> {
     return new Promise((resolve, reject) => {
       if (this.#asked.length === 0) this.#timers.soon(() => this.#readAll(this.#asked.splice(0)))
       this.#asked.push({ tenant, owner, name: id, resolve, reject })

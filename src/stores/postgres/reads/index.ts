@@ -1,7 +1,7 @@
 export { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 export { EVENT_QUERIES, LOG_QUERIES } from './event-queries.ts'
 export { INBOX_QUERIES } from './inbox.ts'
-export { STREAM_QUERIES, UPCOMING } from './list.ts'
+export { IN_INDEX_ORDER, STREAM_QUERIES, UPCOMING_QUERIES } from './list-queries.ts'
 export { watchLog } from './log-horizon.ts'
 export { PRUNE_QUERIES } from './prune.ts'
 export { PostgresRecords } from './records.ts'

@@ -1,12 +1,16 @@
-import type { Scope, Serial } from '../../../alarm/index.ts'
+import type { ReadScope, Serial } from '../../../alarm/index.ts'
 import {
+  ALL_ALARMS,
   type AlarmSummary,
+  breadthOf,
   bytesOf,
   FIRST_WAKE,
+  isCommon,
   isListedAt,
   type ListPosition,
   type ListQuery,
   type ListRow,
+  type ListStream,
   matches,
   mergeStreams,
   NEWEST,
@@ -17,7 +21,7 @@ import {
   ROWS_READ_MAX,
   STRIDE_MIN,
   type StoredSnapshot,
-  type StreamName,
+  scopeValues,
   streamsOf,
   summaryMatches,
   upcomingRow,
@@ -25,22 +29,23 @@ import {
 import type { Session } from '../connection/index.ts'
 import { readSnapshots, type Snapshots } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
+import { IN_INDEX_ORDER, STREAM_QUERIES, UPCOMING_QUERIES } from './list-queries.ts'
 
-/** Live alarms by their next wake. */
-export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
-  AND wake_at IS NOT NULL AND (wake_at, id) > ($3::bigint, $4::bigint) ORDER BY wake_at, id LIMIT $5::bigint`
+/** Rows that a list reads at a time once the first ones did not fill the page. */
+const STRIDE_MAX = 1_024
 
 /**
  * Reads a page of alarms that match the query, in a session with one snapshot. Rows that cannot be read are left out.
  */
-export async function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
+export async function list(session: Session, scope: ReadScope, query: ListQuery): Promise<Page> {
   const isDue = query.order === 'due'
+  if (scope.owner === null && !isDue) session.send(IN_INDEX_ORDER)
   const source = isDue ? byNextWake(session, scope) : newestFirst(session, scope, query)
-  const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  let stride = Math.max(STRIDE_MIN, query.limit + 1)
   const page = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let position = query.after ?? (isDue ? FIRST_WAKE : NEWEST)
-  for (let looked = 0; looked < ROWS_READ_MAX; looked += stride) {
+  for (let looked = 0; looked < ROWS_READ_MAX; ) {
     const rows = await source(position, stride)
     const seqs = [...new Set(rows.map(({ alarm }) => alarm))]
     const briefs = await readBriefs(session, seqs, query)
@@ -64,6 +69,9 @@ export async function list(session: Session, scope: Scope, query: ListQuery): Pr
       position = row.position
     }
     if (rows.length < stride) return { items, next: null }
+    looked += rows.length
+    // Where matches are rare, each round trip should look at more.
+    stride = Math.max(stride, Math.min(2 * stride, STRIDE_MAX))
   }
   return { items, next: position }
 }
@@ -71,19 +79,26 @@ export async function list(session: Session, scope: Scope, query: ListQuery): Pr
 /** The next rows after a position. */
 type Source = (after: ListPosition, limit: number) => Promise<readonly ListRow[]>
 
-function byNextWake(session: Session, { tenant, owner }: Scope): Source {
+function byNextWake(session: Session, scope: ReadScope): Source {
+  const upcoming = UPCOMING_QUERIES[breadthOf(scope)]
   return async (after, limit) =>
-    (await session.rows(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit)).map(upcomingRow)
+    (await session.rows(upcoming, ...scopeValues(scope), after.at ?? 0, after.row, limit)).map(upcomingRow)
 }
 
 /** The narrowest streams for a query; their alarms are then checked against the whole query. */
-function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuery): Source {
+function newestFirst(session: Session, scope: ReadScope, query: ListQuery): Source {
   const streams = streamsOf(query)
+  const [queries, bound] = [STREAM_QUERIES[breadthOf(scope)], scopeValues(scope)]
+  let isEverything = false
   return async ({ row: below }, limit) => {
-    const found = streams.map(({ name, values }) =>
-      session.rows(STREAM_QUERIES[name], tenant, owner, ...values, below, limit),
-    )
-    return mergeStreams(await Promise.all(found), limit)
+    const read = ({ name, values }: ListStream) =>
+      session.rows(queries[name], ...bound, ...values, below, limit)
+    if (!isEverything) {
+      const found = await Promise.all(streams.map(read))
+      isEverything = found.some(isCommon)
+      if (!isEverything) return mergeStreams(found, limit)
+    }
+    return mergeStreams([await read(ALL_ALARMS)], limit)
   }
 }
 
@@ -130,43 +145,4 @@ export async function* readWhole(
 
 function inOrder(seqs: readonly Serial[], { found }: Snapshots): Map<Serial, StoredSnapshot> {
   return new Map(seqs.filter((seq) => found.has(seq)).map((seq) => [seq, found.get(seq)!]))
-}
-
-/**
- * The statement of each stream; queries.test.ts checks its plan. Values come after tenant and owner, then the row
- * number and the limit. The last value is compared together with the row number: with a plain equality, the planner
- * may walk the whole table by row number, and search a small tenant's rows among a million others. The values before
- * it are compared by equality: in the row comparison, they would let the scan continue through all of the tenant's
- * rows, because only the first column ends it.
- */
-export const STREAM_QUERIES = {
-  owner: `SELECT seq FROM wakeful.alarms WHERE tenant = $1
-    AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`,
-  subject: newestBy('subject', 'subject IS NOT NULL'),
-  correlation: newestBy('correlation_id', 'correlation_id <> id'),
-  ownCorrelation: `SELECT seq FROM wakeful.alarms WHERE id = $3 AND correlation_id = id AND tenant = $1 AND owner = $2
-    AND seq < $4::bigint LIMIT $5::bigint`,
-  conversation: newestBy('conversation_id', "conversation_id <> ''"),
-  label: newestBy('label', "label <> ''"),
-  ended: `SELECT alarm FROM wakeful.outcomes WHERE status IS NOT NULL AND tenant = $1 AND owner = $2
-    AND (status, alarm) < ($3, $4::bigint) AND (status, alarm) > ($3, 0)
-    ORDER BY status DESC, alarm DESC LIMIT $5::bigint`,
-  endedTarget: `SELECT alarm FROM wakeful.outcomes WHERE status IS NOT NULL AND tenant = $1 AND owner = $2 AND target = $3
-    AND (status, alarm) < ($4, $5::bigint) AND (status, alarm) > ($4, 0)
-    ORDER BY status DESC, alarm DESC LIMIT $6::bigint`,
-  live: `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2 AND alarm < $3::bigint
-    ORDER BY alarm DESC LIMIT $4::bigint`,
-  liveTarget: `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2 AND target = $3
-    AND alarm < $4::bigint ORDER BY alarm DESC LIMIT $5::bigint`,
-  awaiting: `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2 AND kind = 'report'
-    AND alarm < $3::bigint ORDER BY alarm DESC LIMIT $4::bigint`,
-  paused: `SELECT seq FROM wakeful.alarms WHERE paused_at IS NOT NULL AND tenant = $1
-    AND (owner, seq) < ($2, $3::bigint) AND (owner, seq) > ($2, 0) ORDER BY owner DESC, seq DESC LIMIT $4::bigint`,
-} as const satisfies Record<StreamName, string>
-
-/** Through the partial index of this column. */
-function newestBy(column: string, indexed: string): string {
-  return `SELECT seq FROM wakeful.alarms WHERE ${indexed} AND tenant = $1 AND owner = $2
-    AND (${column}, seq) < ($3, $4::bigint) AND (${column}, seq) > ($3, 0)
-    ORDER BY ${column} DESC, seq DESC LIMIT $5::bigint`
 }

@@ -2,6 +2,7 @@ import { type ReadScope, type Scope, type Serial, type Snapshot, serialOf } from
 import type { HolidayCalendar } from '../../../time/index.ts'
 import {
   type AlarmName,
+  breadthOf,
   type Document,
   documentOf,
   type EditedCalendar,
@@ -20,7 +21,10 @@ import {
   prunedEventsMeta,
   type Stats,
   type StoredStory,
+  scopeValues,
   statsOf,
+  type TenantStats,
+  type TenantsQuery,
   type UserEvent,
   type WakeRequest,
   wakeOf,
@@ -42,6 +46,8 @@ import { prune } from './prune.ts'
 /** Also `on` for every transaction on a standby. */
 const READ_ONLY = "SELECT current_setting('transaction_read_only')"
 
+const TALLIES = { owner: sql.tallyOfOwner, tenant: sql.tallyOfTenant, all: sql.tallyOfAll } as const
+
 /** The reads of the store, and the writes that concern no timer: documents, inboxes, `meta`, the log. */
 export abstract class PostgresRecords extends ShardedStore {
   /** @internal */
@@ -57,7 +63,7 @@ export abstract class PostgresRecords extends ShardedStore {
     this.#gets = new Gets(database)
   }
 
-  get(scope: Scope, by: AlarmName): Promise<Snapshot | null> {
+  get(scope: ReadScope, by: AlarmName): Promise<Snapshot | null> {
     return this.#ask(async (session) => {
       if ('id' in by) return this.#gets.get(scope, by.id)
       const seq = await seqNamed(session, scope, by)
@@ -65,7 +71,7 @@ export abstract class PostgresRecords extends ShardedStore {
     })
   }
 
-  list(scope: Scope, query: ListQuery): Promise<Page> {
+  list(scope: ReadScope, query: ListQuery): Promise<Page> {
     return this.guard(() => this.database.inSnapshot((session) => list(session, scope, query)))
   }
 
@@ -73,10 +79,18 @@ export abstract class PostgresRecords extends ShardedStore {
     return this.guard(() => this.database.inSnapshot((session) => failures(session, scope, query)))
   }
 
-  stats({ tenant, owner }: Scope): Promise<Stats> {
+  stats(scope: ReadScope): Promise<Stats> {
+    const tally = TALLIES[breadthOf(scope)]
     return this.#ask(async (session) =>
-      statsOf((await session.row(sql.tallyOfOwner, tenant, owner)) as number[]),
+      statsOf((await session.row(tally, ...scopeValues(scope))) as number[]),
     )
+  }
+
+  tenants({ after, limit, documentKinds }: TenantsQuery): Promise<TenantStats[]> {
+    return this.#ask(async (session) => {
+      const rows = await session.rows(sql.tenantsWithTallies, after, documentKinds, limit)
+      return rows.map(([tenant, ...sums]) => ({ tenant: tenant as string, stats: statsOf(sums as number[]) }))
+    })
   }
 
   countPending(tenant: string): Promise<number> {
@@ -128,7 +142,7 @@ export abstract class PostgresRecords extends ShardedStore {
     })
   }
 
-  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+  story(scope: ReadScope, alarmId: string, limit: number): Promise<StoredStory | null> {
     return this.guard(() =>
       this.database.inSnapshot(async (session) => {
         const seq = await seqNamed(session, scope, { id: alarmId })

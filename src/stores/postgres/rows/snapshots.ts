@@ -1,4 +1,4 @@
-import { type Scope, type Serial, serialOf, type Timer } from '../../../alarm/index.ts'
+import { type ReadScope, type Serial, serialOf, type Timer } from '../../../alarm/index.ts'
 import {
   ALARM_COLUMNS,
   type AlarmName,
@@ -19,10 +19,10 @@ const NEAR_MS = 1_000
 const SOON_MS = 5_000
 const ROUNDS_MAX = 10
 
-/** The row number of an alarm by one of its names; undefined if this owner has none (promise: isolated). */
+/** The row number of an alarm by one of its names; undefined if this scope has none (promise: isolated). */
 export async function seqNamed(
   session: Session,
-  { tenant, owner }: Scope,
+  { tenant, owner }: ReadScope,
   name: AlarmName,
 ): Promise<Serial | undefined> {
   const find = async (text: string, value: string) =>
@@ -39,7 +39,7 @@ export async function seqNamed(
 export async function seqsNamed(
   session: Session,
   text: string,
-  names: readonly (Scope & { readonly name: string | null })[],
+  names: readonly (Pick<ReadScope, 'tenant' | 'owner'> & { readonly name: string | null })[],
 ): Promise<Map<number, Serial>> {
   if (names.length === 0) return new Map()
   const rows = await session.rows(text, ...properties(names, 'tenant', 'owner', 'name'))

@@ -54,9 +54,10 @@ export const alarmScopes = `SELECT seq, tenant, owner, target, kind FROM wakeful
 
 /** The rows of alarms by id, key or idempotency key. */
 const NAMES = `unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)`
-export const seqsOfIds = seqsOf('a.id')
-/** The row of an alarm, and whose it is. */
-export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful.alarms WHERE id = $1'
+/** Across owners too: a null stands for every tenant, or every owner. */
+export const seqsOfIds = `SELECT n.place, a.seq FROM ${NAMES}
+  JOIN wakeful.alarms a ON a.id = n.name
+    AND a.tenant = coalesce(n.tenant, a.tenant) AND a.owner = coalesce(n.owner, a.owner)`
 export const seqsOfKeys = seqsOf('a.key')
 export const seqsOfIdempotencyKeys = seqsOf('a.idempotency_key')
 /** An idempotency key that an upsert has replaced is kept as long as its alarm. */
@@ -66,8 +67,8 @@ export const seqsOfKeptKeys = `SELECT n.place, k.alarm FROM ${NAMES}
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
 export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
-  AND tenant = $1 AND owner = $2 AND (subject, seq) > ($3, $4::bigint) AND (subject, seq) <= ($3, ${LAST_SERIAL})
-  ORDER BY subject, seq LIMIT $5::bigint`
+  AND tenant = $1 AND subject = $3 AND (owner, seq) > ($2, $4::bigint) AND (owner, seq) <= ($2, ${LAST_SERIAL})
+  ORDER BY owner, seq LIMIT $5::bigint`
 export const declaredSelection = `SELECT seq FROM wakeful.alarms WHERE declared_by IS NOT NULL
   AND tenant = $1 AND owner = $2 AND (declared_by, seq) > ($3, $4::bigint) AND (declared_by, seq) <= ($3, ${LAST_SERIAL})
   ORDER BY declared_by, seq LIMIT $5::bigint`
@@ -246,7 +247,23 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
 
 export const addTallies = addTalliesFrom(1)
-export const tallyOfOwner = `SELECT ${TALLIED.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+const SUMS = TALLIED.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')
+export const tallyOfOwner = `SELECT ${SUMS} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const tallyOfTenant = `SELECT ${SUMS} FROM wakeful.tallies WHERE tenant = $1`
+export const tallyOfAll = `SELECT ${SUMS} FROM wakeful.tallies`
+/** Goes from one tenant to the next through the indexes, without reading the rows of each: there are many per tenant. */
+export const tenantsWithTallies = `WITH RECURSIVE named (tenant) AS (
+    SELECT $1::text
+    UNION ALL SELECT next.tenant FROM named CROSS JOIN LATERAL (SELECT min(n.tenant) AS tenant FROM (
+        SELECT min(tenant) AS tenant FROM wakeful.tallies WHERE tenant > named.tenant
+        UNION ALL SELECT min(tenant) FROM wakeful.calendars WHERE tenant > named.tenant
+        UNION ALL SELECT min(tenant) FROM wakeful.events WHERE tenant > named.tenant
+        UNION ALL SELECT (SELECT min(tenant) FROM wakeful.documents WHERE kind = k.kind AND tenant > named.tenant)
+          FROM unnest($2::text[]) AS k (kind)) n) next
+      WHERE named.tenant IS NOT NULL)
+  SELECT n.tenant, ${TALLIED.map((column) => `coalesce(sum(t.${column}), 0)::bigint`).join(', ')}
+  FROM (SELECT tenant FROM named WHERE tenant <> '*' OFFSET 1 LIMIT $3::bigint) n
+  LEFT JOIN wakeful.tallies t ON t.tenant = n.tenant GROUP BY n.tenant ORDER BY n.tenant`
 export const pendingOfTenant =
   'SELECT coalesce(sum(pending), 0)::bigint FROM wakeful.tallies WHERE tenant = $1'
 

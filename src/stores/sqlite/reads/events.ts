@@ -7,6 +7,7 @@ import {
   utf8Length,
 } from '../../../alarm/index.ts'
 import {
+  breadthOf,
   EVENTS_FILTERED_MAX,
   type EventPage,
   type EventQuery,
@@ -16,6 +17,7 @@ import {
   LOG_BYTES_MAX,
   type LogEvent,
   PageLimit,
+  scopeValues,
   type UserEvent,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
@@ -68,7 +70,7 @@ export function readEvents(session: Session, scope: ReadScope, query: EventQuery
   const { after, alarmId } = query
   if (alarmId === undefined) {
     const newest = session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0
-    return readPage(session, ...sourceOf(scope), query, newest)
+    return readPage(session, breadthOf(scope), scopeValues(scope), query, newest)
   }
   const alarm = session.get<Scope & { seq: Serial }>(sql.scopeOfAlarm, alarmId)
   if (alarm === undefined || !isSeen(scope, alarm)) return { events: [], next: after, more: false }
@@ -107,11 +109,6 @@ function readPage(
 function boundFilter(filter: NonNullable<EventQuery['filter']>) {
   const { exact, beginnings, rest } = filterValues(filter)
   return [exact && JSON.stringify(exact), beginnings && JSON.stringify(beginnings), ...rest] as const
-}
-
-function sourceOf({ tenant, owner }: ReadScope): [EventSource, string[]] {
-  if (tenant === null) return ['all', []]
-  return owner === null ? ['tenant', [tenant]] : ['owner', [tenant, owner]]
 }
 
 /** Appends a user's event. */

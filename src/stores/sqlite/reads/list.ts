@@ -1,13 +1,17 @@
-import type { Scope, Serial } from '../../../alarm/index.ts'
+import type { ReadScope, Serial } from '../../../alarm/index.ts'
 import {
+  ALL_ALARMS,
   type AlarmSummary,
+  breadthOf,
   bytesOf,
   CorruptRow,
   FIRST_WAKE,
+  isCommon,
   isListedAt,
   type ListPosition,
   type ListQuery,
   type ListRow,
+  type ListStream,
   matches,
   mergeStreams,
   NEWEST,
@@ -17,7 +21,7 @@ import {
   ROWS_READ_MAX,
   STRIDE_MIN,
   type StoredSnapshot,
-  type StreamName,
+  scopeValues,
   streamsOf,
   summaryMatches,
   upcomingRow,
@@ -25,20 +29,17 @@ import {
 import type { Session } from '../connection/index.ts'
 import { alarmAt, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
+import { STREAM_QUERIES, UPCOMING_QUERIES } from './list-queries.ts'
 
 /** Rows after which it yields to the event loop: a few milliseconds. Large rows count as several. */
 const ROWS_PER_TURN = 250
 const BYTES_PER_ROW = 4_096
 
-/** Live alarms by their next wake. */
-export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
-  AND wake_at IS NOT NULL AND (wake_at, id) > (?, ?) ORDER BY wake_at, id LIMIT ?`
-
 /** The next rows after a position. */
 type Source = (after: ListPosition, limit: number) => readonly ListRow[]
 
 /** Reads a page of alarms that match the query, step by step; after each step the caller yields to the event loop. */
-export function* list(session: Session, scope: Scope, query: ListQuery): Generator<void, Page> {
+export function* list(session: Session, scope: ReadScope, query: ListQuery): Generator<void, Page> {
   const isDue = query.order === 'due'
   const source = isDue ? byNextWake(session, scope) : newestFirst(session, scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
@@ -70,19 +71,26 @@ export function* list(session: Session, scope: Scope, query: ListQuery): Generat
   return { items, next: position }
 }
 
-function byNextWake(session: Session, { tenant, owner }: Scope): Source {
+function byNextWake(session: Session, scope: ReadScope): Source {
+  const upcoming = UPCOMING_QUERIES[breadthOf(scope)]
   return (after, limit) =>
-    session.values(UPCOMING, tenant, owner, after.at ?? 0, after.row, limit).map(upcomingRow)
+    session.values(upcoming, ...scopeValues(scope), after.at ?? 0, after.row, limit).map(upcomingRow)
 }
 
 /** The narrowest streams for a query; their alarms are then checked against the whole query. */
-function newestFirst(session: Session, { tenant, owner }: Scope, query: ListQuery): Source {
+function newestFirst(session: Session, scope: ReadScope, query: ListQuery): Source {
   const streams = streamsOf(query)
+  const [queries, bound] = [STREAM_QUERIES[breadthOf(scope)], scopeValues(scope)]
+  let isEverything = false
   return ({ row: below }, limit) => {
-    const found = streams.map(({ name, values }) =>
-      session.values(STREAM_QUERIES[name], tenant, owner, ...values, below, limit),
-    )
-    return mergeStreams(found, limit)
+    const read = ({ name, values }: ListStream) =>
+      session.values(queries[name], ...bound, ...values, below, limit)
+    if (!isEverything) {
+      const found = streams.map(read)
+      isEverything = found.some(isCommon)
+      if (!isEverything) return mergeStreams(found, limit)
+    }
+    return mergeStreams([read(ALL_ALARMS)], limit)
   }
 }
 
@@ -121,29 +129,3 @@ function readMatching(session: Session, seq: Serial, query: ListQuery): StoredSn
 function summaryAt(session: Session, seq: Serial): AlarmSummary | null {
   return session.get<AlarmSummary>(sql.alarmSummary, seq) ?? null
 }
-
-/** Every statement a stream may run; each has an EXPLAIN test. The place and the limit are bound last. */
-export const STREAM_QUERIES = {
-  owner: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-  subject: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ? AND seq < ?
-    ORDER BY seq DESC LIMIT ?`,
-  correlation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND correlation_id = ?
-    AND correlation_id <> id AND seq < ? ORDER BY seq DESC LIMIT ?`,
-  ownCorrelation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND id = ? AND correlation_id = id
-    AND seq < ? LIMIT ?`,
-  conversation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND conversation_id = ?
-    AND conversation_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?`,
-  label: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND label = ? AND label <> '' AND seq < ?
-    ORDER BY seq DESC LIMIT ?`,
-  ended: `SELECT alarm FROM wakeful_outcomes WHERE tenant = ? AND owner = ? AND status = ? AND alarm < ?
-    ORDER BY alarm DESC LIMIT ?`,
-  endedTarget: `SELECT alarm FROM wakeful_outcomes WHERE tenant = ? AND owner = ? AND target = ? AND status = ?
-    AND alarm < ? ORDER BY alarm DESC LIMIT ?`,
-  live: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm < ? ORDER BY alarm DESC LIMIT ?`,
-  liveTarget: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND target = ? AND alarm < ?
-    ORDER BY alarm DESC LIMIT ?`,
-  awaiting: `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ? AND kind = 'report' AND alarm < ?
-    ORDER BY alarm DESC LIMIT ?`,
-  paused: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND paused_at IS NOT NULL AND seq < ?
-    ORDER BY seq DESC LIMIT ?`,
-} as const satisfies Record<StreamName, string>

@@ -1,4 +1,4 @@
-import type { Scope, Serial, Timer } from '../../../alarm/index.ts'
+import type { ReadScope, Serial, Timer } from '../../../alarm/index.ts'
 import {
   type AlarmName,
   alarmOf,
@@ -12,8 +12,8 @@ import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
 
-/** Reads an alarm by one of its names; undefined if this owner has none (promise: isolated). */
-export function alarmNamed(session: Session, scope: Scope, name: AlarmName): StoredAlarm | undefined {
+/** Reads an alarm by one of its names; undefined if this scope has none (promise: isolated). */
+export function alarmNamed(session: Session, scope: ReadScope, name: AlarmName): StoredAlarm | undefined {
   const { tenant, owner } = scope
   let row: Values | undefined
   if ('id' in name) row = session.value(sql.alarmById, name.id, tenant, owner)
@@ -23,7 +23,7 @@ export function alarmNamed(session: Session, scope: Scope, name: AlarmName): Sto
 }
 
 /** Finds an alarm by its idempotency key, or by one that it had before an upsert. */
-function rowOfIdempotencyKey(session: Session, scopeAndKey: readonly string[]): Values | undefined {
+function rowOfIdempotencyKey(session: Session, scopeAndKey: readonly (string | null)[]): Values | undefined {
   const row = session.value(sql.alarmByIdempotencyKey, ...scopeAndKey)
   if (row !== undefined) return row
   const replaced = session.get<{ alarm: number }>(sql.replacedIdempotencyKey, ...scopeAndKey)

@@ -216,9 +216,9 @@ CREATE TABLE wakeful_timers (
 
 CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars IS NOT NULL;
 
-CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
+CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (conversation_id, tenant, owner) WHERE conversation_id <> '';
 
-CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id) WHERE correlation_id <> id;
+CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (correlation_id, tenant, owner) WHERE correlation_id <> id;
 
 CREATE INDEX wakeful_alarms_declared ON wakeful_alarms (tenant, owner, declared_by) WHERE declared_by IS NOT NULL;
 
@@ -226,13 +226,15 @@ CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner,
 
 CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
 
-CREATE INDEX wakeful_alarms_label ON wakeful_alarms (tenant, owner, label) WHERE label <> '';
+CREATE INDEX wakeful_alarms_label ON wakeful_alarms (label, tenant, owner) WHERE label <> '';
 
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
 
 CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE paused_at IS NOT NULL;
 
-CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
+CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (subject, tenant, owner) WHERE subject IS NOT NULL;
+
+CREATE INDEX wakeful_alarms_tenant ON wakeful_alarms (tenant);
 
 CREATE INDEX wakeful_documents_tenant ON wakeful_documents (kind, tenant, name);
 
@@ -256,9 +258,9 @@ CREATE INDEX wakeful_inbox_arrived ON wakeful_inbox (arrived_at);
 
 CREATE INDEX wakeful_inbox_oldest ON wakeful_inbox (tenant, owner, arrived_at);
 
-CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
+CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (status, tenant, owner) WHERE status IS NOT NULL;
 
-CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (tenant, owner, target, status) WHERE status IS NOT NULL;
+CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (target, status, tenant, owner) WHERE status IS NOT NULL;
 
 CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
 
@@ -270,8 +272,10 @@ CREATE INDEX wakeful_timers_paused_tenant ON wakeful_timers (shard, tenant, sche
 
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
 
-CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
+CREATE INDEX wakeful_timers_target ON wakeful_timers (target, tenant, owner, alarm);
 
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;
+
+CREATE INDEX wakeful_timers_upcoming_of_tenant ON wakeful_timers (tenant, wake_at) WHERE wake_at IS NOT NULL;
 
 CREATE INDEX wakeful_timers_without_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';

@@ -17,7 +17,9 @@ export const alarmBySeq = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE seq = 
 export const alarmSummary = `SELECT label, message, key, subject, correlation_id AS correlationId,
   conversation_id AS conversationId, created_at AS createdAt, target FROM wakeful_alarms WHERE seq = ?`
 export const alarmScope = 'SELECT tenant, owner, target, kind FROM wakeful_alarms WHERE seq = ?'
-export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?`
+/** Across owners too: a null stands for every tenant, or every owner. */
+export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms
+  WHERE id = ? AND tenant = coalesce(?, tenant) AND owner = coalesce(?, owner)`
 export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`
 export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
@@ -151,8 +153,26 @@ export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pend
   cancelled = cancelled + excluded.cancelled, timed_out = timed_out + excluded.timed_out,
   duration_ms_sum = duration_ms_sum + excluded.duration_ms_sum, duration_count = duration_count + excluded.duration_count`
 
-export const tallyOfOwner = `SELECT total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum,
-  duration_count FROM wakeful_tallies WHERE tenant = ? AND owner = ?`
+const TALLIED = [
+  'total', 'pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'duration_ms_sum', 'duration_count',
+] // biome-ignore format: a list
+const SUMS = TALLIED.map((column) => `coalesce(sum(${column}), 0)`).join(', ')
+export const tallyOfOwner = `SELECT ${SUMS} FROM wakeful_tallies WHERE tenant = ? AND owner = ?`
+export const tallyOfTenant = `SELECT ${SUMS} FROM wakeful_tallies WHERE tenant = ?`
+export const tallyOfAll = `SELECT ${SUMS} FROM wakeful_tallies`
+/** Goes from one tenant to the next through the indexes, without reading the rows of each: there are many per tenant. */
+export const tenantsWithTallies = `WITH RECURSIVE named (tenant) AS (
+    SELECT ?1
+    UNION ALL SELECT (SELECT min(tenant) FROM (
+        SELECT min(tenant) AS tenant FROM wakeful_tallies WHERE tenant > named.tenant
+        UNION ALL SELECT min(tenant) FROM wakeful_calendars WHERE tenant > named.tenant
+        UNION ALL SELECT min(tenant) FROM wakeful_events WHERE tenant > named.tenant
+        UNION ALL SELECT (SELECT min(tenant) FROM wakeful_documents WHERE kind = k.value AND tenant > named.tenant)
+          FROM json_each(?2) k))
+      FROM named WHERE named.tenant IS NOT NULL)
+  SELECT n.tenant, ${TALLIED.map((column) => `coalesce(sum(t.${column}), 0)`).join(', ')}
+  FROM (SELECT tenant FROM named WHERE tenant <> '*' LIMIT ?3 OFFSET 1) n
+  LEFT JOIN wakeful_tallies t ON t.tenant = n.tenant GROUP BY n.tenant ORDER BY n.tenant`
 export const pendingOfTenant = 'SELECT sum(pending) AS pending FROM wakeful_tallies WHERE tenant = ?'
 
 export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'

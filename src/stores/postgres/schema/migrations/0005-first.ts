@@ -54,15 +54,17 @@ CREATE TABLE wakeful.alarms (
   CHECK (registered_at BETWEEN 0 AND 253402300799999)
 );
 
--- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway.
+-- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway. Where they begin
+-- with what is searched for, one index serves one owner, all owners of a tenant, and all tenants.
 CREATE INDEX alarms_owner ON wakeful.alarms (tenant, owner, seq);
+CREATE INDEX alarms_tenant ON wakeful.alarms (tenant, seq);
 CREATE UNIQUE INDEX alarms_key ON wakeful.alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX alarms_idempotency ON wakeful.alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX alarms_subject ON wakeful.alarms (tenant, owner, subject, seq) WHERE subject IS NOT NULL;
+CREATE INDEX alarms_subject ON wakeful.alarms (subject, tenant, owner, seq) WHERE subject IS NOT NULL;
 CREATE INDEX alarms_declared ON wakeful.alarms (tenant, owner, declared_by, seq) WHERE declared_by IS NOT NULL;
-CREATE INDEX alarms_correlation ON wakeful.alarms (tenant, owner, correlation_id, seq) WHERE correlation_id <> id;
-CREATE INDEX alarms_conversation ON wakeful.alarms (tenant, owner, conversation_id, seq) WHERE conversation_id <> '';
-CREATE INDEX alarms_label ON wakeful.alarms (tenant, owner, label, seq) WHERE label <> '';
+CREATE INDEX alarms_correlation ON wakeful.alarms (correlation_id, tenant, owner, seq) WHERE correlation_id <> id;
+CREATE INDEX alarms_conversation ON wakeful.alarms (conversation_id, tenant, owner, seq) WHERE conversation_id <> '';
+CREATE INDEX alarms_label ON wakeful.alarms (label, tenant, owner, seq) WHERE label <> '';
 CREATE INDEX alarms_paused ON wakeful.alarms (tenant, owner, seq) WHERE paused_at IS NOT NULL;
 CREATE INDEX alarms_calendars ON wakeful.alarms (tenant, seq) WHERE calendars IS NOT NULL;
 
@@ -113,9 +115,10 @@ CREATE TABLE wakeful.timers (
 -- million pending rows. The id makes every position unique, so that a scan can start behind the rows in flight even where
 -- thousands share an instant.
 CREATE INDEX timers_due ON wakeful.timers (shard, wake_at, id) WHERE wake_at IS NOT NULL;
+CREATE INDEX timers_upcoming_of_tenant ON wakeful.timers (tenant, wake_at, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX timers_alarm ON wakeful.timers (tenant, owner, alarm);
 CREATE INDEX timers_upcoming ON wakeful.timers (tenant, owner, wake_at, id) WHERE wake_at IS NOT NULL;
-CREATE INDEX timers_target ON wakeful.timers (tenant, owner, target, alarm);
+CREATE INDEX timers_target ON wakeful.timers (target, tenant, owner, alarm);
 CREATE INDEX timers_report ON wakeful.timers (tenant, owner, alarm) WHERE kind = 'report';
 CREATE INDEX timers_without_handler ON wakeful.timers (shard, target, wake_at) WHERE waiting = 'handler';
 CREATE INDEX timers_paused_tenant ON wakeful.timers (shard, tenant, scheduled_for) WHERE waiting = 'operator_pause';
@@ -139,8 +142,8 @@ CREATE TABLE wakeful.outcomes (
   attempts bigint NOT NULL CHECK (attempts >= 0)
 ) WITH (fillfactor = 85);
 
-CREATE INDEX outcomes_status ON wakeful.outcomes (tenant, owner, status, alarm) WHERE status IS NOT NULL;
-CREATE INDEX outcomes_target ON wakeful.outcomes (tenant, owner, target, status, alarm) WHERE status IS NOT NULL;
+CREATE INDEX outcomes_status ON wakeful.outcomes (status, tenant, owner, alarm) WHERE status IS NOT NULL;
+CREATE INDEX outcomes_target ON wakeful.outcomes (target, status, tenant, owner, alarm) WHERE status IS NOT NULL;
 
 -- Append-only. Sequence order is not commit order here, unlike in SQLite: log-horizon.ts says how it is read in order.
 CREATE TABLE wakeful.events (

@@ -56,16 +56,18 @@ CREATE TABLE wakeful_alarms (
   CHECK (registered_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
+-- Where an index begins with what is searched for, it serves one owner, all owners of a tenant, and all tenants.
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
+CREATE INDEX wakeful_alarms_tenant ON wakeful_alarms (tenant);
 CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
+CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (subject, tenant, owner) WHERE subject IS NOT NULL;
 -- Alarms that an apply has declared, which a later apply of the same name may remove.
 CREATE INDEX wakeful_alarms_declared ON wakeful_alarms (tenant, owner, declared_by) WHERE declared_by IS NOT NULL;
 -- The default correlation id is the alarm's id, which is indexed already.
-CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id) WHERE correlation_id <> id;
-CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
-CREATE INDEX wakeful_alarms_label ON wakeful_alarms (tenant, owner, label) WHERE label <> '';
+CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (correlation_id, tenant, owner) WHERE correlation_id <> id;
+CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (conversation_id, tenant, owner) WHERE conversation_id <> '';
+CREATE INDEX wakeful_alarms_label ON wakeful_alarms (label, tenant, owner) WHERE label <> '';
 CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE paused_at IS NOT NULL;
 CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars IS NOT NULL;
 
@@ -122,7 +124,8 @@ CREATE TABLE wakeful_timers (
 CREATE INDEX wakeful_timers_due ON wakeful_timers (shard, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;
-CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
+CREATE INDEX wakeful_timers_upcoming_of_tenant ON wakeful_timers (tenant, wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX wakeful_timers_target ON wakeful_timers (target, tenant, owner, alarm);
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
 CREATE INDEX wakeful_timers_without_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
 CREATE INDEX wakeful_timers_paused_tenant ON wakeful_timers (shard, tenant, scheduled_for) WHERE waiting = 'operator_pause';
@@ -145,8 +148,8 @@ CREATE TABLE wakeful_outcomes (
   attempts INTEGER NOT NULL CHECK (attempts >= 0)
 ) STRICT;
 
-CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
-CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (tenant, owner, target, status) WHERE status IS NOT NULL;
+CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (status, tenant, owner) WHERE status IS NOT NULL;
+CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (target, status, tenant, owner) WHERE status IS NOT NULL;
 
 -- Append-only. Sequence order is commit order, because SQLite has one writer at a time.
 CREATE TABLE wakeful_events (
