@@ -39,7 +39,6 @@ import {
   shortestPeriod,
   type When,
   type WhenContext,
-  Yielder,
 } from '../time/index.ts'
 import type {
   Admit,
