@@ -110,14 +110,13 @@ function populate(world: World, plan: Plan, ledger: Ledger): void {
   const { concurrency, graceMs = GRACE_MS, restartMs = RESTART_MS } = plan
   const users: User[] = []
   for (let i = 1; i <= plan.machines; i++) {
-    const registerHandlers = (process: SimulatedProcess) => {
-      workers.registerHandlers(process)
-      for (const user of users) void user.declare(process)
-    }
+    const registerHandlers = workers.registerHandlers.bind(workers)
+    const declare = (process: SimulatedProcess) => Promise.all(users.map((user) => user.declare(process)))
     world.launch({
       name: `m${i}`,
       skew: world.skew(),
       registerHandlers,
+      ...(plan.kind === 'boot' && { declare }),
       restartMs,
       concurrency,
       graceMs,
