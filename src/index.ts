@@ -1,5 +1,7 @@
 /** Wakeful makes time durable: set an alarm, kill everything, be woken. */
 
+import './errors/node-version.ts'
+
 export type { AlarmView as Alarm } from './alarm/index.ts'
 export {
   type AlarmView,

@@ -24,8 +24,8 @@ const CONSTANTS: Readonly<Record<string, readonly [file: string, constant: strin
   'pipelined requests in one packet': ['server/limits/http-limits.ts', 'PIPELINED_MAX', 'count'],
   'levels of nested JSON': ['json/json.ts', 'DEPTH_MAX', 'count'],
   'alarms in one batch': ['alarm/fields/check.ts', 'batchMax', 'count'],
-  'alarms that `POST /v1/alarms/actions`': ['server/calls/bulk.ts', 'MATCHED_MAX', 'count'],
-  'refused alarms': ['server/calls/bulk.ts', 'REFUSED_LISTED_MAX', 'count'],
+  'alarms that `POST /v1/alarms/actions`': ['library/bulk.ts', 'MATCHED_MAX', 'count'],
+  'refused alarms': ['library/bulk.ts', 'REFUSED_LISTED_MAX', 'count'],
   'instants of a preview': ['time/when/preview.ts', 'COUNT_MAX', 'count'],
   'line of MCP over stdio': ['server/mcp/stdio.ts', 'LINE_CHARS_MAX', 'count'],
   'messages (`RateLimiter`)': ['server/live/live.ts', 'messagesPerSecond', 'count'],
@@ -88,7 +88,7 @@ const CONSTANTS: Readonly<Record<string, readonly [file: string, constant: strin
   'routes that are labels': ['server/observability/metrics.ts', 'ROUTES_MAX', 'count'],
   'pools that are labels': ['server/observability/metrics.ts', 'POOLS_MAX', 'count'],
   'reading the store for': ['server/observability/store-reads.ts', 'FRESH_MS', 'ms'],
-  'time for the store to answer `/metrics`': ['server/observability/metrics.ts', 'TIMEOUT_MS', 'ms'],
+  'time for the store to answer `/metrics`': ['server/observability/store-reads.ts', 'SCRAPE_MS_MAX', 'ms'],
   'time for the store to answer `/readyz`': ['server/server.ts', 'READY_TIMEOUT_MS', 'ms'],
   'time for running requests': ['cli/serve/serve.ts', 'HTTP_DRAIN_MS_MAX', 'ms'],
 }
@@ -102,12 +102,12 @@ const INTERNAL = new Set([
   'server/limits/active-alarm-count.ts COUNT_MS_MAX',
   'server/limits/quotas.ts COUNTS_MAX',
   'server/limits/rate-limiter.ts BUCKETS_MAX',
+  'server/calls/reads.ts PAGES_READ_MAX',
   'server/live/seed-calls.ts LIST_MAX',
   'server/mcp/alarm-text.ts NAME_LENGTH_MAX',
   'server/mcp/remote-tools.ts LIST_MS_MAX',
   'server/mcp/wake-tools.ts MESSAGE_LENGTH_MAX',
   'server/observability/metrics-access.ts REMEMBERED_MAX',
-  'server/observability/metrics-access.ts STORE_MS_MAX',
   'server/observability/store-reads.ts READ_MS_MAX',
 ])
 

@@ -109,6 +109,7 @@ const DIRECT_ENTRIES: readonly string[] = [
   'src/alarm/fields/table.ts',
   'src/contracts/routes.ts',
   'src/errors/core.ts',
+  'src/errors/node-version.ts',
   'src/hosts/node/index.ts',
   'src/server/mcp/index.ts',
   'src/stores/conformance/index.ts',

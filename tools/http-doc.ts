@@ -54,6 +54,9 @@ interface Parameter {
   readonly schema: Schema
 }
 
+/** The chapter of the calls that name an alarm by its key. */
+const BY_KEY = 'alarms by key'
+
 interface Documented {
   readonly operationId: string
   readonly tags: readonly string[]
@@ -80,7 +83,8 @@ export function httpDoc(): string {
   )
   const chapters = Map.groupBy(all, ({ documented }) => documented.tags[0]!)
   const calls = [...chapters].map(
-    ([title, members]) => `## ${capital(title)}\n\n${members.map(section).join('\n')}`,
+    ([title, members]) =>
+      `## ${capital(title)}\n\n${title === BY_KEY ? byKeyText(members) : members.map(section).join('\n')}`,
   )
   return `${HEAD}
 ${calls.join('\n')}
@@ -99,15 +103,27 @@ ${Object.entries(schemas)
   .join('\n')}`
 }
 
-function section({
-  path,
-  method,
-  documented,
-}: {
-  path: string
-  method: string
-  documented: Documented
-}): string {
+interface Member {
+  readonly path: string
+  readonly method: string
+  readonly documented: Documented
+}
+
+/** The calls by key are those by id with another path, so a list of them is enough. */
+function byKeyText(members: readonly Member[]): string {
+  const calls = members.map(
+    ({ path, method, documented: { operationId } }) => `| \`${method} ${path}\` | \`${operationId}\` |`,
+  )
+  return `Every call on one alarm also takes the alarm's key instead of its id, percent-encoded (\`a/b\` is \`a%2Fb\`). Parameters, bodies, answers and errors are
+the same. The keys \`.\` and \`..\` cannot be part of a URL: use the id.
+
+| call | name over WebSocket |
+|---|---|
+${calls.join('\n')}
+`
+}
+
+function section({ path, method, documented }: Member): string {
   const { summary, description, parameters, requestBody, responses } = documented
   const body = requestBody?.content['application/json']?.schema
   const lines = [

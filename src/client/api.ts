@@ -23,7 +23,7 @@ export interface ConnectOptions {
 }
 
 /** The parts of the library's interface that a server lacks, or has in another form. */
-type Different = 'apply' | 'calendars' | 'preview' | 'parse'
+type Different = 'apply' | 'preview' | 'parse' | 'eventPages' | 'hasDefaultTarget'
 
 /**
  * The alarms of one owner on a server, with the library's interface, so that code can use either. Synchronous calls of

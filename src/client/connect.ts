@@ -1,6 +1,7 @@
 import { WakefulError } from '../errors/core.ts'
 import { type AlarmWire, alarmView } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
+import { remoteCalendars } from './calendars.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
 import { alarmReads } from './reads.ts'
@@ -34,7 +35,9 @@ function remoteAlarms(url: string, options: ConnectOptions): RemoteAlarms {
     events: (options = {}) => readEvents(transport, options),
     newest: () => newestCursor(transport),
     inbox: remoteInbox(transport),
-    defaultTarget: remoteDefaultTarget(transport),
+    defaultTarget: remoteDefaultTarget(transport, 'Owner'),
+    tenantDefaultTarget: remoteDefaultTarget(transport, 'Tenant'),
     webhooks: remoteWebhooks(transport),
+    calendars: remoteCalendars(transport),
   }
 }

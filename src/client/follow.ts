@@ -2,6 +2,7 @@ import { ROUTES } from '../contracts/routes.ts'
 import { WakefulError } from '../errors/core.ts'
 import type { EventsOptions, EventView } from '../library/index.ts'
 import { type EventWire, eventView } from './alarm-view.ts'
+import { sinceText } from './body.ts'
 import { errorOf } from './error.ts'
 import { sleep } from './retry.ts'
 import { SseReader } from './sse.ts'
@@ -20,7 +21,8 @@ export async function* readEvents(
   transport: HttpTransport,
   options: EventsOptions,
 ): AsyncGenerator<EventView> {
-  const { signal } = options
+  const { signal, follow = false, until } = options
+  if (follow && until !== undefined) throw new WakefulError('event.follow_until', {}, { field: 'until' })
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
   try {
@@ -40,16 +42,28 @@ export async function newestCursor(transport: HttpTransport): Promise<string> {
 /** One reader of the log and its position. */
 class Reading {
   readonly #transport: HttpTransport
-  readonly #alarmId: string | undefined
+  /** The filters, by their names in the query. */
+  readonly #filters: Readonly<Record<string, string | undefined>>
   readonly #isFollowed: boolean
   #cursor: string | undefined
   /** False if the server has no stream. */
   #mayStream = true
   #failures = 0
 
-  constructor(transport: HttpTransport, { after, alarmId, follow = false }: EventsOptions) {
+  constructor(
+    transport: HttpTransport,
+    { after, alarmId, type, origin, subject, correlationId, since, until, follow = false }: EventsOptions,
+  ) {
     this.#transport = transport
-    this.#alarmId = alarmId
+    this.#filters = {
+      alarm_id: alarmId,
+      type: typeof type === 'string' ? type : type?.join(','),
+      origin,
+      subject,
+      correlation_id: correlationId,
+      since: since && sinceText(since),
+      until: until && sinceText(until, 'until'),
+    }
     this.#isFollowed = follow
     this.#cursor = after
   }
@@ -75,16 +89,17 @@ class Reading {
 
   async *#pages(): AsyncGenerator<EventView> {
     for (;;) {
-      const { items } = await this.#transport.json('events', {
-        query: { after: this.#cursor, alarm_id: this.#alarmId, limit: PAGE },
+      const { items, next_cursor: next } = await this.#transport.json('events', {
+        query: { ...this.#filters, after: this.#cursor, limit: PAGE },
       })
       for (const item of items) {
         yield eventView(item)
         this.#cursor = item.cursor
       }
       this.#failures = 0
-      // A page with large events ends before its limit, so only an empty page is the end.
-      if (items.length === 0) return
+      // A page with large events, or of a filter that matches little, ends before its limit: only the same cursor is the end.
+      if (next === null || (next === this.#cursor && items.length === 0)) return
+      this.#cursor = next
     }
   }
 
@@ -109,10 +124,10 @@ class Reading {
     const silent = new AbortController()
     const cursor = this.#cursor!
     const headers = { accept: 'text/event-stream', 'last-event-id': cursor }
-    const query = new URLSearchParams({
-      after: cursor,
-      ...(this.#alarmId !== undefined && { alarm_id: this.#alarmId }),
-    })
+    const filters = Object.entries(this.#filters).filter(
+      (each): each is [string, string] => each[1] !== undefined,
+    )
+    const query = new URLSearchParams([['after', cursor], ...filters])
     const response = await this.#transport.open(`${STREAM}?${query}`, headers, silent.signal)
     try {
       if (!(await this.#isStream(response))) return
@@ -145,7 +160,8 @@ class Reading {
     // Anything else is a keep-alive, or comes from a newer server.
     if (typeof wire.cursor !== 'string' || wire.data === undefined) return
     const event = eventView(wire as EventWire)
-    if (this.#alarmId === undefined || event.alarmId === this.#alarmId) yield event
+    const { alarm_id: alarmId } = this.#filters
+    if (alarmId === undefined || event.alarmId === alarmId) yield event
     this.#cursor = event.cursor
   }
 }

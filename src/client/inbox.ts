@@ -20,12 +20,12 @@ export function remoteInbox(transport: HttpTransport): Inbox {
   }
 }
 
-/** The default target of an owner on a server. */
-export function remoteDefaultTarget(transport: HttpTransport): DefaultTarget {
+/** The default target of an owner or a tenant on a server. */
+export function remoteDefaultTarget(transport: HttpTransport, of: 'Owner' | 'Tenant'): DefaultTarget {
   return {
-    get: async () => (await orNull(() => transport.json('getOwnerTarget')))?.target ?? null,
-    put: async (target) => (await transport.json('putOwnerTarget', { body: bodyText({ target }) })).target,
-    remove: async () => (await transport.json('removeOwnerTarget')).removed,
+    get: async () => (await orNull(() => transport.json(`get${of}Target`)))?.target ?? null,
+    put: async (target) => (await transport.json(`put${of}Target`, { body: bodyText({ target }) })).target,
+    remove: async () => (await transport.json(`remove${of}Target`)).removed,
   }
 }
 

@@ -1,9 +1,17 @@
 /** The library's interface over the network, for Node and browsers. It needs only `fetch`. */
 
+import '../errors/node-version.ts'
+
 export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
 export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
+  AlarmRef,
+  BulkFilter,
+  BulkOptions,
+  BulkResult,
+  Calendars,
+  CalendarView,
   DefaultTarget,
   EditFields,
   EventsOptions,
@@ -16,6 +24,7 @@ export type {
   ListPage,
   OwnEventInput,
   ParsedView,
+  PutCalendar,
   SetManyItem,
   SetView,
   StatsView,

@@ -43,9 +43,9 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
   }
 
   return {
-    get: (id) => orNull(async () => view(await transport.json('get', { params: { id } }))),
-    getByKey: (key) => orNull(async () => view(await transport.json('getByKey', { params: { key } }))),
-    wire: (id) => orNull(async () => (await transport.call('get', { params: { id } })).text),
+    get: (alarm) => orNull(async () => view(await transport.jsonOnAlarm('get', alarm))),
+    getByKey: (key) => orNull(async () => view(await transport.jsonOnAlarm('get', { key }))),
+    wire: (alarm) => orNull(async () => (await transport.callOnAlarm('get', alarm)).text),
 
     list: async ({ since, ...rest } = {}) =>
       page('list', { ...wireNames({ ...rest }), since: since && sinceText(since) }),
@@ -58,8 +58,8 @@ export function alarmReads(transport: HttpTransport, view: (wire: AlarmWire) => 
 
     stats: async () => camelNames(await transport.json('stats')) as unknown as StatsView,
 
-    why: async (id) => {
-      const wire = await transport.json('why', { params: { id } })
+    why: async (alarm) => {
+      const wire = await transport.jsonOnAlarm('why', alarm)
       return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
     },
 

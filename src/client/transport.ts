@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { OperationName, operations } from '../contracts/index.ts'
-import { ROUTES } from '../contracts/routes.ts'
+import { type ByKey, byKey, type OneAlarmCall, ROUTES } from '../contracts/routes.ts'
 import { display, errorText, libraryField, typeName, WakefulError } from '../errors/core.ts'
 import { type RawJson, readJson, type Verbatim } from '../json/index.ts'
+import type { AlarmRef } from '../library/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { errorOf } from './error.ts'
 import { retryDelayMs, sleep } from './retry.ts'
@@ -79,6 +80,22 @@ export class HttpTransport {
   /** Makes a call and parses its response. Payloads stay text. */
   async json<N extends OperationName>(name: N, input: CallInput<N> = {}): Promise<Wire<N>> {
     return this.read<Wire<N>>((await this.call(name, input)).text)
+  }
+
+  /** Makes a call on one alarm, which its id or its key names. */
+  callOnAlarm<N extends OneAlarmCall>(name: N, alarm: AlarmRef, input: CallInput<N> = {}) {
+    if (typeof alarm !== 'object' || alarm === null)
+      return this.call<OneAlarmCall>(name, { ...input, params: { id: alarm } })
+    return this.call<ByKey<OneAlarmCall>>(byKey(name), { ...input, params: { key: alarm.key } })
+  }
+
+  /** The same, with its response parsed. */
+  async jsonOnAlarm<N extends OneAlarmCall>(
+    name: N,
+    alarm: AlarmRef,
+    input: CallInput<N> = {},
+  ): Promise<Wire<N>> {
+    return this.read<Wire<N>>((await this.callOnAlarm(name, alarm, input)).text)
   }
 
   /** Parses a response. Payloads stay text (promise: verbatim). */

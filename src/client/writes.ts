@@ -1,6 +1,14 @@
 import type { AlarmView, CancelOutcome } from '../alarm/index.ts'
 import { inField, typeName, WakefulError } from '../errors/core.ts'
-import type { SeenOptions, SetManyItem, SetView } from '../library/index.ts'
+import type {
+  AlarmRef,
+  BulkFilter,
+  BulkOptions,
+  BulkResult,
+  SeenOptions,
+  SetManyItem,
+  SetView,
+} from '../library/index.ts'
 import { type AlarmWire, eventView } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
 import { assertObject, bodyText, editFields, setFields, sinceText, wireNames } from './body.ts'
@@ -17,13 +25,16 @@ type EditCall = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'compl
 export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) => AlarmView) {
   const zone = transport.options.timezone
 
-  const editOne = async (name: EditCall, id: string, input: Pick<CallInput<EditCall>, 'body' | 'seen'>) =>
-    view(await transport.json(name, { ...input, params: { id } }))
+  const editOne = async (
+    name: EditCall,
+    alarm: AlarmRef,
+    input: Pick<CallInput<EditCall>, 'body' | 'seen'>,
+  ) => view(await transport.jsonOnAlarm(name, alarm, input))
 
   const action =
     (name: EditCall) =>
-    async (id: string, options: SeenOptions = {}) =>
-      editOne(name, id, seenVersion(options))
+    async (alarm: AlarmRef, options: SeenOptions = {}) =>
+      editOne(name, alarm, seenVersion(options))
 
   const setView = (wire: AlarmWire, existed: boolean): SetView => {
     if (wire.deduped === true) return { ...view(wire), deduped: true }
@@ -31,13 +42,36 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
     return existed ? { ...view(wire), replaced: true } : view(wire)
   }
 
-  const edit: RemoteAlarms['edit'] = async (id, fields, options = {}) =>
-    editOne('edit', id, { body: bodyText(editFields(fields)), ...seenVersion(options) })
+  const edit: RemoteAlarms['edit'] = async (ref, fields, options = {}) =>
+    editOne('edit', ref, { body: bodyText(editFields(fields)), ...seenVersion(options) })
 
-  const cancel: RemoteAlarms['cancel'] = async (id, options = {}) => {
+  const cancel: RemoteAlarms['cancel'] = async (ref, options = {}) => {
     refuseTx(options.tx)
-    const { outcome, alarm } = await transport.json('cancel', { params: { id }, ...seenVersion(options) })
+    const { outcome, alarm } = await transport.jsonOnAlarm('cancel', ref, seenVersion(options))
     return { outcome, alarm: view(alarm) }
+  }
+
+  const cancelIds = async (ids: readonly string[]) => {
+    const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
+    let next = 0
+    const work = async () => {
+      for (let at = next++; at < ids.length; at = next++) {
+        const id = ids[at]!
+        const answer = await orNull(() => cancel(id))
+        outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
+    return outcomes
+  }
+
+  const onMatching = async (
+    action: 'cancel' | 'pause' | 'resume',
+    { since, ...filter }: BulkFilter,
+    { dryRun }: BulkOptions,
+  ): Promise<BulkResult> => {
+    const fields = { ...wireNames({ ...filter }), since: since && sinceText(since) }
+    return transport.json('act', { body: bodyText({ action, filter: fields, dry_run: dryRun }) })
   }
 
   return {
@@ -77,32 +111,26 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
     },
 
     edit,
-    reschedule: async (id, when, { timezone, ...seen } = {}) =>
-      edit(id, { when, ...(timezone !== undefined && { timezone }) }, seen),
+    reschedule: async (ref, when, { timezone, ...seen } = {}) =>
+      edit(ref, { when, ...(timezone !== undefined && { timezone }) }, seen),
     pause: action('pause'),
     resume: action('resume'),
     skipNext: action('skip'),
     fireNow: action('fire'),
     retry: action('retry'),
-    complete: (id, result, { occurrenceId: occurrence_id } = {}) =>
-      editOne('complete', id, { body: bodyText({ result, occurrence_id }) }),
-    fail: (id, reason, { occurrenceId: occurrence_id } = {}) =>
-      editOne('fail', id, { body: bodyText({ reason, occurrence_id }) }),
+    complete: (ref, result, { occurrenceId: occurrence_id } = {}) =>
+      editOne('complete', ref, { body: bodyText({ result, occurrence_id }) }),
+    fail: (ref, reason, { occurrenceId: occurrence_id } = {}) =>
+      editOne('fail', ref, { body: bodyText({ reason, occurrence_id }) }),
 
     cancel,
-    cancelMany: async (ids) => {
-      const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
-      let next = 0
-      const work = async () => {
-        for (let at = next++; at < ids.length; at = next++) {
-          const id = ids[at]!
-          const answer = await orNull(() => cancel(id))
-          outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
-        }
-      }
-      await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ids.length) }, work))
-      return outcomes
-    },
+    // The type of a function with two forms cannot be that of an arrow function.
+    cancelMany: ((which: readonly string[] | BulkFilter, options: BulkOptions = {}) =>
+      isList(which)
+        ? cancelIds(which)
+        : onMatching('cancel', { status: 'pending', ...which }, options)) as RemoteAlarms['cancelMany'],
+    pauseMany: (filter, options = {}) => onMatching('pause', { status: 'active', ...filter }, options),
+    resumeMany: (filter, options = {}) => onMatching('resume', { status: 'paused', ...filter }, options),
     removeSubject: async (subject, options = {}) => {
       refuseTx(options.tx)
       return transport.json('removeSubject', { params: { subject } })
@@ -114,6 +142,10 @@ export function alarmWrites(transport: HttpTransport, view: (wire: AlarmWire) =>
       return eventView(await transport.json('append', { body }))
     },
   } satisfies Partial<RemoteAlarms>
+}
+
+function isList(which: readonly string[] | BulkFilter): which is readonly string[] {
+  return Array.isArray(which)
 }
 
 function refuseTx(tx: unknown): void {

@@ -55,8 +55,19 @@ const SETTINGS = {
   batch: setting(wholeNumber(1, 10_000), 1_000, 'alarms claimed at a time'),
   grace: setting(duration, '60s', 'how late an occurrence may be before it is a misfire'),
   drain: setting(duration, '30s', 'how long a shutdown waits for deliveries in flight'),
-  retention: setting(durationOrForever, '30d', 'how long ended alarms are kept'),
+  lameDuck: setting(
+    duration,
+    '0s',
+    'after SIGTERM: how long /readyz fails while requests are answered and alarms fire, before the drain',
+  ),
+  wait: setting(durationOrForever, '0s', 'how long to wait at the start for a store that does not answer'),
+  retention: setting(durationOrForever, '30d', 'how long ended alarms, and old events, are kept'),
   maxFailures: setting(wholeNumber(1, 1_000), 5, 'default number of attempts'),
+  defaultTarget: setting(
+    textOrNone,
+    null,
+    'the target of alarms that name none, unless their owner or tenant has one: a URL, such as https://app.example.com/wake/{{user_id}}, or inbox',
+  ),
   timezone: setting(zone, 'UTC', 'default time zone of calls', { noFlag: true }),
   phraseClock: setting(
     oneOf('refuse', '12h', '24h'),

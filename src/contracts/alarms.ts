@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DEFAULT_LIMITS } from '../alarm/index.ts'
+import { LIST_STATUSES } from '../seeds/index.ts'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
-import { alarmWire, filterShape, pageAnswer, setWire, status } from './alarm-wire.ts'
+import { alarmWire, filterShape, pageAnswer, setWire } from './alarm-wire.ts'
 import { choice, cursor, idOf, limit, name, since, text } from './fields.ts'
 import { created, NO_BODY, ok, operationsOf } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
@@ -11,7 +12,7 @@ const counts = z.object({ cancelled: z.int(), firing: z.int() })
 const oneAlarm = ok('The alarm as it is now.', alarmWire)
 
 const filters = {
-  status: choice([...status.options, 'pending'], '`pending`: active or paused.').optional(),
+  status: choice(LIST_STATUSES, '`pending` and `Scheduled`: active or paused. `Reached`: fired.').optional(),
   ...filterShape,
   target: text('The exact target: a URL or the name of a handler.', 4_096).optional(),
   q: text('Words to search for in label, message, key and subject.').optional(),
@@ -43,7 +44,7 @@ const reportCall = <S extends z.ZodRawShape>(summary: string, result: S) =>
     params: id,
     body: z.strictObject({
       ...result,
-      occurrence_id: text('The occurrence. Default: the newest open one.').optional(),
+      occurrence_id: text('The occurrence. Default: the oldest that awaits its report.').optional(),
     }),
     bodyOptional: true,
     answers: oneAlarm,
@@ -92,13 +93,6 @@ export const alarmOperations = operationsOf('alarms', {
       200: { description: 'The alarm existed: unchanged, or changed and without failures.', schema: setWire },
     },
     refusals: SET_REFUSALS,
-  },
-  getByKey: {
-    rights: 'read',
-    summary: 'Get the alarm with this key',
-    params: z.object({ key: name('The key.') }),
-    answers: oneAlarm,
-    refusals: ['not_found'],
   },
   list: {
     rights: 'read',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { instant, judged, limit, name, ownText, text } from './fields.ts'
+import { ORIGINS } from '../alarm/index.ts'
+import { choice, eventTime, instant, judged, limit, name, ownText, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
 
 const eventWireSchema = named('Event', {
@@ -7,7 +8,7 @@ const eventWireSchema = named('Event', {
   cursor: z.string().describe('Its position in the log, for `after`.'),
   tenant: z.string(),
   type: z.string(),
-  origin: z.enum(['caught', 'caused', 'derived', 'scheduled']),
+  origin: z.enum(ORIGINS),
   alarm_id: z.string().nullable(),
   occurrence_id: z.string().nullable(),
   key: z.string().nullable(),
@@ -18,17 +19,27 @@ const eventWireSchema = named('Event', {
 })
 
 const LIVE_AFTER =
-  'A cursor, `newest` for events from now on, or `oldest` for all that are kept. Default: `newest`.'
+  'A cursor, `newest` for events from now on, or `oldest` for all that are kept. Default: `newest`, or `oldest` with `since`.'
 
-const types = z
-  .union([z.string(), z.array(z.string())])
-  .describe('Only events of these types: `alarm.fired,alarm.failed`.')
+/** Which events to read. The library checks the values. */
+const filters = {
+  alarm_id: ownText('Only events of this alarm.').optional(),
+  type: judged<string | string[]>({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+    description:
+      'Only events of this type; repeat it, or separate types by commas. `alarm.*` stands for all that begin with `alarm.`.',
+    examples: ['alarm.fired,alarm.failed'],
+  }).optional(),
+  origin: choice(ORIGINS, 'Only events of this origin.').optional(),
+  subject: text('Only events about this subject.').optional(),
+  correlation_id: text('Only events with this correlation id.').optional(),
+  since: eventTime('Only events at or after this time').optional(),
+}
 
 /** The events of a stream, or of a subscription over the WebSocket. */
 const followed = {
   after: ownText(LIVE_AFTER).optional(),
-  alarm_id: ownText('Only events of this alarm.').optional(),
-  types: types.optional(),
+  ...filters,
 }
 
 /** The arguments of `subscribe` over the WebSocket. */
@@ -41,14 +52,16 @@ export const eventOperations = operationsOf('events', {
     summary: 'Read the log, oldest first',
     query: z.strictObject({
       after: ownText('A cursor, or `newest` for the end of the log. Default: the beginning.').optional(),
-      alarm_id: ownText('Only events of this alarm.').optional(),
+      ...filters,
+      until: eventTime('Only events before this time').optional(),
       limit: limit(50),
     }),
+    repeatable: ['type'],
     answers: ok(
-      'Events, up to `limit` or about 4 MiB. `next_cursor` is present even at the end of the log, to continue later. An empty page is the end of the log.',
+      'Events, up to `limit` or about 4 MiB. `next_cursor` is present even at the end of the log, to continue later. You are at the end if it is the `after` that you sent: a page may be empty before, because a filter that matches little is answered in parts.',
       pageOf(eventWireSchema),
     ),
-    refusals: ['cursor_expired'],
+    refusals: ['cursor_expired', 'invalid_time'],
   },
   append: {
     rights: 'write',
@@ -69,13 +82,10 @@ export const eventOperations = operationsOf('events', {
       'Each event has its cursor as `id`, its type as `event` and its JSON as `data`, on one line. A client that reconnects with `Last-Event-ID`, which overrides `after`, misses no event and gets none twice. Comments keep the connection alive.',
     query: z.strictObject({
       ...followed,
-      types: z
-        .string()
-        .describe('Only events of these types, separated by commas: `alarm.fired,alarm.failed`.')
-        .optional(),
       ticket: ownText('A ticket instead of a key, for browsers: `POST /v1/tickets`.', 100).optional(),
     }),
     acceptsTicket: true,
+    repeatable: ['type'],
     answers: {
       200: {
         description: 'Events, until either side closes the connection.',
@@ -83,7 +93,7 @@ export const eventOperations = operationsOf('events', {
         schema: z.string(),
       },
     },
-    refusals: ['cursor_expired'],
+    refusals: ['cursor_expired', 'invalid_time'],
   },
   createTicket: {
     rights: 'read',

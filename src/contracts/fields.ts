@@ -133,6 +133,15 @@ export const cursor = judged({ type: 'string', description: CURSOR_TEXT }).optio
 /** The cursor of a page of a list that only the server has. */
 export const ownCursor = ownText(CURSOR_TEXT).optional()
 
+/** A time in the log, as `resolveSince` reads it. */
+export const eventTime = (description: string) =>
+  judged({
+    type: 'string',
+    minLength: 1,
+    description: `${description}: an instant, seconds since 1970, or a duration, which means that long ago (\`2h\`).`,
+    examples: ['2h'],
+  })
+
 /** The start of a list in time, as `resolveSince` reads it. */
 export const since = judged({
   type: 'string',

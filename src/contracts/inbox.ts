@@ -67,7 +67,9 @@ export const inboxOperations = operationsOf('inbox', {
 
 const defaultTarget = z.object({ target: targetSpec })
 
-/** The calls about the owner's default target. */
+const noTarget = { answers: ok('Whether there was one.', z.object({ removed: z.boolean() })) } as const
+
+/** The calls about the default targets of an owner and of a tenant. */
 export const ownerOperations = operationsOf('owner', {
   getOwnerTarget: {
     rights: 'read',
@@ -87,6 +89,26 @@ export const ownerOperations = operationsOf('owner', {
   removeOwnerTarget: {
     rights: 'write',
     summary: 'Remove your default target',
-    answers: ok('Whether there was one.', z.object({ removed: z.boolean() })),
+    ...noTarget,
+  },
+  getTenantTarget: {
+    rights: 'admin',
+    summary: 'Get the default target of your tenant',
+    answers: ok('The default target.', defaultTarget),
+    refusals: ['not_found'],
+  },
+  putTenantTarget: {
+    rights: 'admin',
+    summary: 'Set the default target of your tenant',
+    description:
+      'The target of alarms that name none and whose owner has no default target. Its URL may name the owner, as in `https://app.example.com/wake/{{user_id}}`. Needs a key that is not bound to one owner.',
+    body: z.strictObject({ target: targetSpec }),
+    answers: ok('The default target.', defaultTarget),
+    refusals: ['conflict'],
+  },
+  removeTenantTarget: {
+    rights: 'admin',
+    summary: 'Remove the default target of your tenant',
+    ...noTarget,
   },
 })

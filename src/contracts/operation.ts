@@ -13,7 +13,15 @@ export interface Answer {
 }
 
 /** A chapter of the reference, in its order. */
-export type Chapter = 'alarms' | 'what happened' | 'events' | 'inbox' | 'owner' | 'operators'
+export type Chapter =
+  | 'alarms'
+  | 'alarms by key'
+  | 'what happened'
+  | 'events'
+  | 'inbox'
+  | 'owner'
+  | 'calendars'
+  | 'operators'
 
 /**
  * One call of the API. The routes, the reference, the calls over WebSocket, the tools of MCP and the client are made from
@@ -40,6 +48,8 @@ export interface Operation {
    * items, each of which has its own. Other calls ignore it.
    */
   readonly idempotencyHeader?: boolean
+  /** The names in the query that may be repeated. */
+  readonly repeatable?: readonly string[]
   /** Whether a one-time ticket in the query may replace the key, and `Last-Event-ID` the cursor. */
   readonly acceptsTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>
@@ -55,7 +65,7 @@ export function operationsOf<
 >(chapter: Chapter, definitions: D) {
   const placed = Object.entries(definitions).map(([name, definition]) => {
     const [method, path] = ROUTES[name as OperationName].split(' ')
-    return [name, { method, path, chapter, ...definition }]
+    return [name, { ...definition, method, path, chapter }]
   })
   return Object.fromEntries(placed) as { readonly [N in keyof D]: D[N] & Place }
 }

@@ -82,7 +82,7 @@ export const readOperations = operationsOf('what happened', {
 
 /** The calls about the calendar feed of upcoming alarms. */
 export const calendarFeedOperations = operationsOf('what happened', {
-  calendar: {
+  getCalendarFeed: {
     rights: 'read',
     summary: 'Get your alarms of the next month as a calendar',
     description:
@@ -91,7 +91,7 @@ export const calendarFeedOperations = operationsOf('what happened', {
     query: z.strictObject({ token: ownText('The secret part of the address.').optional() }),
     answers: { 200: { description: 'An iCalendar (RFC 5545).', type: 'text/calendar' } },
   },
-  createCalendar: {
+  createCalendarFeed: {
     rights: 'write',
     summary: 'Create a secret address that calendar programs can subscribe to',
     description: 'It is valid as long as the key that created it, even if that key is rotated.',
@@ -103,7 +103,7 @@ export const calendarFeedOperations = operationsOf('what happened', {
       }),
     ),
   },
-  removeCalendar: {
+  removeCalendarFeed: {
     rights: 'write',
     summary: 'Revoke all secret addresses of your calendar',
     answers: ok('The number of revoked addresses.', z.object({ removed: z.int() })),

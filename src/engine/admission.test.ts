@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Claimed } from '../stores/index.ts'
 import { VirtualClock } from '../testing/index.ts'
 import { Admission, type DeliveryLimits, type Load } from './admission.ts'
+import { Deferrals } from './deferrals.ts'
 
 const CONCURRENCY = 10
 const BATCH_MAX = 1_000
@@ -13,7 +14,15 @@ const IDLE: Load = { active: 0, queued: 0, averageMs: 0, oldestMs: 0 }
 
 function admission(options: { limits?: DeliveryLimits; load?: Load; clock?: VirtualClock } = {}): Admission {
   const { limits, load = IDLE, clock = new VirtualClock() } = options
-  return new Admission({ concurrency: CONCURRENCY, batchMax: BATCH_MAX, limits, clock, load: () => load })
+  const deferrals = new Deferrals()
+  return new Admission({
+    concurrency: CONCURRENCY,
+    batchMax: BATCH_MAX,
+    limits,
+    clock,
+    deferrals,
+    load: () => load,
+  })
 }
 
 function batch(more: boolean, tenants: readonly string[], nextWakeAt: number | null = null): Claimed {

@@ -1,5 +1,6 @@
 import type { Scope } from '../alarm/index.ts'
 import { type Claimed, type ClaimRequest, ownerKey } from '../stores/index.ts'
+import type { Deferrals } from './deferrals.ts'
 import type { DeliveryPool } from './delivery-pool.ts'
 import type { EngineOptions } from './engine.ts'
 
@@ -43,6 +44,7 @@ export type Load = Pick<DeliveryPool, 'active' | 'queued' | 'averageMs' | 'oldes
 export interface AdmissionOptions
   extends Pick<EngineOptions, 'concurrency' | 'batchMax' | 'limits' | 'clock'> {
   readonly load: () => Load
+  readonly deferrals: Pick<Deferrals, 'tenant' | 'owner'>
 }
 
 /** One claim. */
@@ -56,6 +58,8 @@ export interface ClaimPlan {
   admits(scope: Scope, occurrence: string): boolean
   /** Whether something was left due, because it is over a limit. */
   hasLeftDue: boolean
+  /** Whether a limit kept it from tenants or owners. */
+  isLimited: boolean
 }
 
 /** How much is claimed ahead, in time: enough to hide a round trip, little enough to stay cancellable. */
@@ -84,6 +88,8 @@ export class Admission {
   /** The tenant that had most of the last batch, if more was due. Its deliveries may be too short to fill the slots. */
   #backlogged: ReadonlySet<string> = NONE
   #hasLeftDue = false
+  /** Whether limits deferred something in the last claim for all. What waits then is not late. */
+  isLimiting = false
   /** The earliest wake of tenants that are not crowding. */
   #othersWakeAt: number | null = null
   /** On the monotonic clock: when to look for others even if none is known to be due. */
@@ -162,6 +168,7 @@ export class Admission {
   claimed(plan: ClaimPlan, { timers, more, nextWakeAt }: Claimed): void {
     if (!plan.isForOthers) {
       this.#hasLeftDue = plan.hasLeftDue
+      this.isLimiting = plan.isLimited
       this.#backlogged = more ? mostOf(timers.map(({ alarm }) => alarm.tenant)) : NONE
       return
     }
@@ -199,12 +206,23 @@ export class Admission {
   }
 
   #plan(limit: number, crowding: ReadonlySet<string>, isForOthers: boolean): ClaimPlan {
+    const { deferrals, clock } = this.#options
+    const now = clock.now()
     const tenants = new Set(crowding)
     const owners = new Set<string>()
+    let isLimited = false
     for (const [key, scope] of this.#owners) {
       const limits = this.#limitsOf(scope)
-      if (this.#inFlightOf(scope.tenant) >= limits.tenant) tenants.add(scope.tenant)
-      else if (scope.count >= limits.owner) owners.add(key)
+      const isTenantLimited = this.#inFlightOf(scope.tenant) >= limits.tenant
+      if (!isTenantLimited && scope.count < limits.owner) continue
+      isLimited = true
+      if (isTenantLimited) {
+        tenants.add(scope.tenant)
+        deferrals.tenant(scope.tenant, now)
+      } else {
+        owners.add(key)
+        deferrals.owner(key, now)
+      }
     }
     const skips = tenants.size + owners.size === 0 ? {} : { skipTenants: tenants, skipOwners: owners }
     const admitted = new Set<string>()
@@ -216,18 +234,19 @@ export class Admission {
       const { tenant } = scope
       const owner = ownerKey(scope)
       const limits = this.#limitsOf(scope)
-      const isFree =
-        this.#inFlightOf(tenant) + more(tenant) < limits.tenant &&
-        (this.#owners.get(owner)?.count ?? 0) + more(owner) < limits.owner
-      if (!isFree) {
+      const isTenantFree = this.#inFlightOf(tenant) + more(tenant) < limits.tenant
+      if (!isTenantFree || (this.#owners.get(owner)?.count ?? 0) + more(owner) >= limits.owner) {
+        if (isTenantFree) deferrals.owner(owner, now)
+        else deferrals.tenant(tenant, now)
         plan.hasLeftDue = true
+        plan.isLimited = true
         return false
       }
       admitted.add(occurrence)
       for (const name of [tenant, owner]) added.set(name, more(name) + 1)
       return true
     }
-    const plan = { limit, skips, isForOthers, admits, hasLeftDue: false }
+    const plan = { limit, skips, isForOthers, admits, hasLeftDue: false, isLimited }
     return plan
   }
 

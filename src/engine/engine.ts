@@ -1,9 +1,10 @@
-import { type Context, type Decision, isFire, type Scope, triage } from '../alarm/index.ts'
+import { type Context, type Decision, isFire, type Scope, type Serial, triage } from '../alarm/index.ts'
 import type { Claimed, DueTimer, Lease, Store, WaitingFilter } from '../stores/index.ts'
 import type { Dispatcher } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Admission, type ClaimPlan, type DeliveryLimits } from './admission.ts'
 import type { CatchUpLimiter } from './catch-up-limiter.ts'
+import { Deferrals, withDeferred } from './deferrals.ts'
 import { DeliveryPool } from './delivery-pool.ts'
 import { InFlightSet } from './in-flight-set.ts'
 import { Leases } from './leases.ts'
@@ -18,7 +19,8 @@ export interface EngineOptions {
   readonly dispatcher: Dispatcher
   /** The name of this process as a lease holder. */
   readonly process: string
-  readonly pools: readonly string[]
+  /** The pools that this process serves now; asked at each heartbeat. */
+  readonly pools: () => Promise<readonly string[]>
   readonly context: () => Context
   /** How many deliveries may run at a time. */
   readonly concurrency: number
@@ -57,6 +59,7 @@ export class Engine {
   readonly #pool: DeliveryPool
   readonly #settler: Settler
   readonly #admission: Admission
+  readonly #deferrals = new Deferrals()
   readonly #inFlight = new InFlightSet()
   readonly #sleeper: LoopSleeper
   readonly #leases: Leases
@@ -68,7 +71,12 @@ export class Engine {
   #turn: Promise<unknown> = Promise.resolve()
   #isClaiming = false
   #delivered = 0
-  readonly state = () => ({ leases: this.#leases.all, inFlight: this.#inFlight, pool: this.#pool })
+  readonly state = () => ({
+    leases: this.#leases.all,
+    inFlight: this.#inFlight,
+    pool: this.#pool,
+    limitedTo: this.#admission.isLimiting ? { nextWakeAt: this.#nextWakeAt } : null,
+  })
 
   constructor(options: EngineOptions) {
     this.#options = options
@@ -82,7 +90,7 @@ export class Engine {
         if (gained || this.#mustRequeue) await this.requeueForHandlers()
       },
     })
-    this.#admission = new Admission({ ...options, load: () => this.#pool })
+    this.#admission = new Admission({ ...options, load: () => this.#pool, deferrals: this.#deferrals })
     this.#pool = new DeliveryPool({
       ...options,
       admission: this.#admission,
@@ -150,6 +158,8 @@ export class Engine {
 
   /** Requeues up to `limit` timers that an operator had paused in this process's shards; returns how many. */
   async requeuePaused(which: WaitingFilter, limit: number): Promise<number> {
+    // Before they are due again: a claim may find them at once.
+    this.#deferrals.requeued(which, this.#options.context().now)
     const requeued = await this.#requeue(this.#leases.ready, which, limit)
     if (requeued > 0) this.#sleeper.wake()
     return requeued
@@ -302,6 +312,7 @@ export class Engine {
     this.#isClaiming = true
     // By occurrence: a store that starts over, or reads more, asks for the decision again. The last one counts.
     const written = new Map<string, WrittenByClaim>()
+    const deferred = new Set<Serial>()
     let claimed: Claimed
     try {
       claimed = await store.claim(leases, {
@@ -311,6 +322,8 @@ export class Engine {
         inFlight: this.#inFlight,
         triage: (found) => {
           startedAt ??= clock.monotonic()
+          // Before the decision, by which a limit may defer what comes after it.
+          if (this.#deferrals.has(found.alarm, found.timer)) deferred.add(found.timer.id)
           return this.#triage(found, context, plan, written)
         },
         isOverTime: () => startedAt !== null && clock.monotonic() - startedAt > CLAIM_MS_MAX,
@@ -325,15 +338,15 @@ export class Engine {
     for (const lease of claimed.lost) this.#leases.lose(lease)
     for (const { timer } of claimed.timers) this.#inFlight.add(timer.id, timer.version)
     this.#admission.claimed(plan, claimed)
-    if (written.size > 0) this.#countWritten([...written.values()], claimed)
-    return claimed
+    if (written.size > 0) this.#countWritten([...written.values()], claimed, deferred)
+    return withDeferred(claimed, deferred)
   }
 
-  #countWritten(written: readonly WrittenByClaim[], { lost }: Claimed): void {
+  #countWritten(written: readonly WrittenByClaim[], { lost }: Claimed, deferred: ReadonlySet<Serial>): void {
     const { observer } = this.#options
     const valid = written.filter(({ found }) => !lost.some(({ shard }) => shard === found.timer.shard))
     this.#delivered += valid.filter(({ change }) => change.events?.some(isFire) === true).length
-    if (observer !== undefined) observeClaim(observer, valid)
+    if (observer !== undefined) observeClaim(observer, valid, deferred)
   }
 
   #triage(

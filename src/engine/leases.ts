@@ -78,8 +78,9 @@ export class Leases {
   }
 
   async #renew(): Promise<void> {
-    const { store, process, pools, observer, context, onRenewed, onError } = this.#ports
+    const { store, process, observer, context, onRenewed, onError } = this.#ports
     try {
+      const pools = await this.#servedPools()
       const lapsed = this.#leases.some((lease) => this.mayStart(lease) !== 'yes')
       const leases = await store
         .heartbeat(process, pools, context())
@@ -91,6 +92,26 @@ export class Leases {
       await onRenewed({ gained, lapsed })
     } catch (thrown) {
       onError(thrown)
+    }
+  }
+
+  /** The pools to serve from now on. Shards of other pools are given back: a store keeps what a live process holds. */
+  async #servedPools(): Promise<readonly string[]> {
+    const { store, observer } = this.#ports
+    try {
+      const pools = await this.#ports.pools()
+      const left = this.#leases.filter(({ pool }) => !pools.includes(pool))
+      for (const lease of left) this.lose(lease)
+      if (left.length > 0) {
+        await store.releaseLeases(left).catch((thrown: unknown) => {
+          // They are still this process's, so the next heartbeat must try again.
+          this.#leases = [...this.#leases, ...left]
+          throw thrown
+        })
+      }
+      return pools
+    } catch (thrown) {
+      reportAndRethrow(observer, 'heartbeat', thrown)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type Change, type EventDraft, isFire, lateness } from '../alarm/index.ts'
+import { type Change, type EventDraft, isFire, lateness, type Serial, type Timer } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { DueTimer, Settlement } from '../stores/index.ts'
 
@@ -13,8 +13,13 @@ export interface ObservedAttempt {
   readonly outcome: 'delivered' | 'retry' | 'failed' | 'released'
   /** The number of the attempt, from 1. */
   readonly attempt: number
-  /** How late it began; null for what was not due then: a later attempt, or what waited for another reason. */
+  /** How late it began; null for a later attempt, and for what was deferred. */
   readonly latenessMs: number | null
+  /**
+   * How long after its instant it began, if it was deferred: by an open circuit, a pause, a limit, a missing handler or an
+   * earlier occurrence. Null for a later attempt, and for what was not deferred.
+   */
+  readonly deferredMs: number | null
   readonly durationMs: number
 }
 
@@ -76,11 +81,15 @@ export interface WrittenByClaim {
 }
 
 /** Reports what a claim wrote. */
-export function observeClaim(observer: Observer, written: readonly WrittenByClaim[]): void {
+export function observeClaim(
+  observer: Observer,
+  written: readonly WrittenByClaim[],
+  deferred: ReadonlySet<Serial>,
+): void {
   const attempts: ObservedAttempt[] = []
   for (const { found, change } of written) {
     for (const event of change.events ?? []) {
-      if (isFire(event)) attempts.push(eventAttempt(found, event))
+      if (isFire(event)) attempts.push(eventAttempt(found, event, deferred.has(found.timer.id)))
       else if (event.type === 'alarm.skipped')
         observer.skipped(String(event.data.reason), Number(event.data.count))
       else if (event.type === 'alarm.timed_out') observer.reportOverdue()
@@ -89,25 +98,39 @@ export function observeClaim(observer: Observer, written: readonly WrittenByClai
   if (attempts.length > 0) observer.attempted(attempts)
 }
 
+const NO_DELAY = { latenessMs: null, deferredMs: null } as const
+
 /** Reports what a settle wrote. */
 export function observeSettle(observer: Observer, settlements: readonly Settlement[]): void {
   if (settlements.length > 0) observer.attempted(settlements.map(attemptOf))
 }
 
 /** A fire whose target is the log: written by the claim itself. */
-function eventAttempt({ timer }: DueTimer, { data }: EventDraft): ObservedAttempt {
-  const latenessMs = timer.waiting === null && timer.attempt === 0 ? Number(data.drift_ms) : null
-  return { target: 'event', outcome: 'delivered', attempt: timer.attempt + 1, latenessMs, durationMs: 0 }
+function eventAttempt({ timer }: DueTimer, { data }: EventDraft, isDeferred: boolean): ObservedAttempt {
+  const delays = delaysOf(timer, Number(data.drift_ms), isDeferred)
+  return { target: 'event', outcome: 'delivered', attempt: timer.attempt + 1, ...delays, durationMs: 0 }
 }
 
-function attemptOf({ alarm, timer, delivery }: Settlement): ObservedAttempt {
+/** The delay of a first attempt, as lateness or as the time that it was deferred. */
+function delaysOf(
+  { waiting, attempt }: Timer,
+  delayMs: number,
+  isDeferred: boolean,
+): Pick<ObservedAttempt, 'latenessMs' | 'deferredMs'> {
+  if (attempt > 0) return NO_DELAY
+  return waiting === null && !isDeferred
+    ? { ...NO_DELAY, latenessMs: delayMs }
+    : { ...NO_DELAY, deferredMs: delayMs }
+}
+
+function attemptOf({ alarm, timer, delivery, isDeferred = false }: Settlement): ObservedAttempt {
   const attempt = timer.attempt + 1
   const target = alarm.target.kind
   if (delivery.kind === 'released' || delivery.kind === 'lost')
-    return { target, outcome: 'released', attempt, latenessMs: null, durationMs: 0 }
+    return { target, outcome: 'released', attempt, ...NO_DELAY, durationMs: 0 }
   const { firedAt, endedAt } = delivery
-  const latenessMs = timer.attempt === 0 && timer.waiting === null ? lateness(alarm, timer, firedAt) : null
-  const times = { attempt, latenessMs, durationMs: endedAt - firedAt }
+  const delays = delaysOf(timer, lateness(alarm, timer, firedAt), isDeferred)
+  const times = { attempt, ...delays, durationMs: endedAt - firedAt }
   if (delivery.kind === 'delivered') return { target, outcome: 'delivered', ...times }
   const isOver = attempt >= alarm.maxFailures || delivery.final === true || delivery.gone === true
   return { target, outcome: isOver ? 'failed' : 'retry', ...times }

@@ -29,25 +29,14 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
-import { display, inField, WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
-import {
-  parseInstant,
-  type Resolved,
-  resolveReschedule,
-  resolveWhen,
-  shortestPeriod,
-  type When,
-  type WhenContext,
-} from '../time/index.ts'
+import { resolveReschedule, resolveWhen, type When } from '../time/index.ts'
 import type {
   Admit,
+  AlarmRef,
   Alarms,
-  DefaultTarget,
   EditFields,
-  EventView,
-  Inbox,
-  OwnEventInput,
   ResolvedRule,
   SeenOptions,
   SetCallOptions,
@@ -56,12 +45,16 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
+import { resolvedRule, seenAt } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { eventView, userEvent } from './events.ts'
+import type { EventView, OwnEventInput } from './events-api.ts'
+import { type NameJudge, otherNotes, targetNotes } from './handler-names.ts'
 import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
+import type { DefaultTarget, Inbox } from './resources.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
@@ -94,7 +87,10 @@ interface CancelOptions extends EditOptions {
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
-export class ScopedAlarms extends ScopedReads implements Alarms {
+export class ScopedAlarms
+  extends ScopedReads
+  implements Omit<Alarms, 'cancelMany' | 'pauseMany' | 'resumeMany'>
+{
   readonly #admit: Admit | undefined
 
   constructor(library: LibraryContext, scope: Scope, admit?: Admit) {
@@ -107,7 +103,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.library.defaultTargets.of(this.scope, this.library.fieldContext)
+    return this.library.defaultTargets.of(this.scope)
+  }
+
+  get tenantDefaultTarget(): DefaultTarget {
+    return this.library.defaultTargets.of({ tenant: this.scope.tenant })
+  }
+
+  async hasDefaultTarget(): Promise<boolean> {
+    return (await this.library.defaultTargets.find(this.scope)) !== null
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -138,32 +142,38 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     })
   }
 
-  reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
+  reschedule(
+    alarm: AlarmRef,
+    when: When,
+    options: SeenOptions & { timezone?: string } = {},
+  ): Promise<AlarmView> {
     const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
-    return this.#edit('reschedule', id, seen, (snapshot, context) =>
-      this.#reschedule(snapshot, when, timezone, {}, context),
+    return this.#edit('reschedule', alarm, seen, (snapshot, context) =>
+      this.#reschedule(snapshot, when, timezone, {}, context, targetNotes(snapshot.alarm)),
     )
   }
 
-  edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+  edit(alarm: AlarmRef, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     if (Object.values(fields).every((value) => value === undefined))
       throw new WakefulError('alarm.nothing_to_edit', {})
-    return this.#edit('edit', id, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
-      return when === undefined
-        ? amend(snapshot, edited, context)
-        : this.#reschedule(snapshot, when, timezone, edited, context)
-    })
+    return this.library.handlerNames.judge([rest]).then((judge) =>
+      this.#edit('edit', alarm, options, (snapshot, context) => {
+        const ofTargets = targetNotes(snapshot.alarm, rest, judge)
+        const edited = editedFields(rest, snapshot.alarm, this.library.fieldContext)
+        if (when !== undefined) return this.#reschedule(snapshot, when, timezone, edited, context, ofTargets)
+        return amend(snapshot, { ...edited, notes: [...otherNotes(snapshot.alarm), ...ofTargets] }, context)
+      }),
+    )
   }
 
-  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+  async cancel(alarm: AlarmRef, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
     const seen = seenAt(rest)
-    const [edited] = (await this.#cancelWhich({ id: this.name('id', id) }, { tx, seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#cancelWhich(this.named(alarm), { tx, seen })).results
+    if (edited === undefined) throw notFound(alarm)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
 
@@ -196,12 +206,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   readonly fireNow = this.#action('fireNow', fireNow)
   readonly retry = this.#action('retry', retry)
 
-  complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('complete', id, ['result', result], options)
+  complete(alarm: AlarmRef, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('complete', alarm, ['result', result], options)
   }
 
-  fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
-    return this.#report('fail', id, ['reason', reason], options)
+  fail(alarm: AlarmRef, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#report('fail', alarm, ['reason', reason], options)
   }
 
   async append(event: OwnEventInput): Promise<EventView> {
@@ -218,12 +228,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
     const items = await this.#withDefaultTarget(withoutDefaults)
+    const judge = await this.library.handlerNames.judge(items)
     for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
         const rules: ResolvedRule[] = []
         const read = (item: SetManyItem, at: number) =>
-          withIndex(at, () => this.#request(item, declaredBy, context, rules))
+          withIndex(at, () => this.#request(item, declaredBy, context, rules, judge))
         // No pauses inside the caller's transaction: it has a lock that other calls of this process may wait for.
         const mayPause = items.length > 1 && tx === undefined
         const requests = mayPause ? await inTurns(items, read, this.library.clock) : items.map(read)
@@ -242,10 +253,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  /** Items without a target get their owner's default, if there is one. */
+  /** Items without a target get the default target of their owner, if there is one. */
   async #withDefaultTarget(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
+    if (!(await this.hasDefaultTarget())) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
@@ -255,6 +266,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     declaredBy: string | null,
     { now, newId }: Context,
     rules: ResolvedRule[],
+    judge: NameJudge,
   ): SetRequest {
     if (paused !== undefined && paused !== false)
       throw new WakefulError('set.paused', { value: display(paused) }, { field: 'paused' })
@@ -263,12 +275,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const whenContext = { now, timezone: zone, calendars, phrases: this.library.phrases }
     const resolved = resolveWhen(when, whenContext)
     if (this.#admit !== undefined) rules.push(resolvedRule(resolved, whenContext))
+    const notes = [...resolved.notes, ...judge(options)]
     const chosen = { createdVia: this.library.createdVia, ...options }
-    const alarm = buildAlarm(this.scope, resolved, chosen, now, {
-      ...this.library.fieldContext,
-      newId,
-      calendars,
-    })
+    const fieldContext = { ...this.library.fieldContext, newId, calendars }
+    const alarm = buildAlarm(this.scope, { ...resolved, notes }, chosen, now, fieldContext)
     const timer = firstTimer(alarm, resolved)
     return { alarm: declaredBy === null ? alarm : { ...alarm, declaredBy }, timer, resumes: paused === false }
   }
@@ -280,6 +290,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     zone: string | undefined,
     fields: Partial<Alarm>,
     context: Context,
+    ofTargets: readonly string[],
   ): Change {
     const timezone = zone === undefined ? snapshot.alarm.rule.timezone : zone
     const calendars = this.calendars.lookup
@@ -288,37 +299,38 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const before = snapshot.alarm.rule
     const resolved = resolveReschedule(before, when, whenContext, nextTick - 1)
     this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-    const { rule, first, nominal, notes } = resolved
+    const { rule, first, nominal } = resolved
+    const notes = [...resolved.notes, ...ofTargets]
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 
   #action(call: string, decide: Decision) {
-    return (id: string, options: SeenOptions = {}) => this.#edit(call, id, options, decide)
+    return (alarm: AlarmRef, options: SeenOptions = {}) => this.#edit(call, alarm, options, decide)
   }
 
-  async #edit(call: string, id: string, options: SeenOptions, decide: Decision): Promise<AlarmView> {
+  async #edit(call: string, alarm: AlarmRef, options: SeenOptions, decide: Decision): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const edit = (snapshot: Snapshot, context: Context) => ({
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored({ id: this.name('id', id) }, edit, { seen })).results
-    if (edited === undefined) throw notFound(id)
+    const [edited] = (await this.#editStored(this.named(alarm), edit, { seen })).results
+    if (edited === undefined) throw notFound(alarm)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
   }
 
   #report(
     call: 'complete' | 'fail',
-    id: string,
+    alarm: AlarmRef,
     [field, value]: readonly [string, string],
     options: { occurrenceId?: string },
   ): Promise<AlarmView> {
     const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
     if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
-    return this.#edit(call, id, {}, (snapshot, context) =>
+    return this.#edit(call, alarm, {}, (snapshot, context) =>
       report(snapshot, { ok: call === 'complete', text, ...options }, context),
     )
   }
@@ -380,13 +392,4 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #hint({ timers }: Snapshot): void {
     for (const timer of timers) this.library.engine.hint(timer.wakeAt)
   }
-}
-
-function resolvedRule(resolved: Resolved, context: WhenContext): ResolvedRule {
-  return { firstAt: resolved.first, shortestMs: shortestPeriod(resolved, context) }
-}
-
-/** The version that the caller read, as an instant. */
-function seenAt({ updatedAt }: SeenOptions): number | undefined {
-  return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
 }

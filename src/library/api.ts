@@ -1,21 +1,27 @@
 import type {
+  AlarmEventType,
   AlarmView,
   CancelOutcome,
   FieldFilters,
   Limits,
   Scope,
+  Serial,
   SetOptions,
-  Status,
   Story,
-  TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
-import type { HistoryStatus } from '../seeds/index.ts'
-import type { Documents, LogEvent, Stats } from '../stores/index.ts'
+import type { WakefulError } from '../error.ts'
+import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
+import type { Documents, EventPage, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
 import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
+import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
 import type { Readings } from './readings.ts'
+import type { Calendars, DefaultTarget, Inbox } from './resources.ts'
+
+/** The alarm that a call is about: its id, or its key. */
+export type AlarmRef = string | { readonly key: string }
 
 /** The options of `set`. */
 export interface SetCallOptions extends SetOptions {
@@ -49,16 +55,6 @@ export interface EditFields extends SetOptions {
   readonly timezone?: string
 }
 
-/** An event that you append to the log. */
-export interface OwnEventInput {
-  /** A name with a dot, such as `order.paid`. */
-  readonly type: string
-  readonly subject?: string
-  readonly correlationId?: string
-  /** Any JSON object, or `rawJson(text)`. */
-  readonly data?: unknown
-}
-
 /** One item of `setMany`. */
 export type SetManyItem = {
   readonly when: When
@@ -74,7 +70,8 @@ export interface SeenOptions {
 
 /** Which alarms to list. */
 export interface ListOptions extends FieldFilters {
-  readonly status?: Status | 'pending'
+  /** A status, or a word of the seeds for it: `pending`, `Scheduled`, `Reached`, `timeout_unknown`. */
+  readonly status?: ListStatus
   readonly target?: string
   /** Words to search for in label, message, key and subject. */
   readonly q?: string
@@ -84,6 +81,25 @@ export interface ListOptions extends FieldFilters {
   readonly order?: 'newest' | 'due'
   readonly limit?: number
   readonly cursor?: string
+}
+
+/** Which alarms to act on. `{}` is all of them. */
+export type BulkFilter = Omit<ListOptions, 'order' | 'limit' | 'cursor'>
+
+/** The options of a call on all alarms that match a filter. */
+export interface BulkOptions {
+  /** Only counts the alarms that match. */
+  readonly dryRun?: boolean
+}
+
+/** What a call on all alarms that match a filter has done. */
+export interface BulkResult {
+  readonly matched: number
+  readonly done: number
+  /** The first 100 alarms for which it failed. */
+  readonly refused: readonly { readonly id: string; readonly code: string; readonly detail: string }[]
+  /** Whether some are left, because one call handles at most 10,000. */
+  readonly more: boolean
 }
 
 /** The filters of `history`. */
@@ -124,34 +140,6 @@ export interface StatsView {
   readonly avgDurationMs: number | null
 }
 
-/** A row of the log, as users see it. */
-export interface EventView {
-  readonly id: string
-  readonly cursor: string
-  readonly tenant: string
-  readonly type: string
-  readonly origin: string
-  readonly alarmId: string | null
-  readonly occurrenceId: string | null
-  readonly key: string | null
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly at: Date
-  readonly data: Readonly<Record<string, unknown>>
-  /** The data as JSON text, byte for byte. Use it for numbers beyond 2^53, which lose digits in `data`. */
-  readonly dataJson: string
-}
-
-/** How to read the log. */
-export interface EventsOptions {
-  /** Start after this cursor, or at the end of the log (`newest`). The default is the beginning. */
-  readonly after?: string
-  /** Continue with events that are appended later, until you abort the signal or `break`. */
-  readonly follow?: boolean
-  readonly alarmId?: string
-  readonly signal?: AbortSignal
-}
-
 /** What plain language means: an instant, or a rule. */
 export interface ParsedView {
   readonly instant?: Date
@@ -177,86 +165,12 @@ export interface ClockState {
   readonly nextWakeAt: Date | null
 }
 
-/** A holiday calendar, as users see it. */
-export interface CalendarView {
-  readonly name: string
-  /** The days off, each with its name. */
-  readonly dates: Readonly<Record<string, string>>
-  /** Weekdays that are off, too; 1 is Monday. */
-  readonly weekend: readonly number[]
-}
-
-/** A calendar that was put, the number of pending alarms that moved, and notes about surprising dates. */
-export type PutCalendar = CalendarView & { moved: number; notes: string[] }
-
-/** A tenant's holiday calendars, which its alarms name in `exclude`. */
-export interface Calendars {
-  /**
-   * Creates or replaces a calendar; pending alarms that name it are resolved again, and `moved` is the number that
-   * moved.
-   */
-  put(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** Adds days to a calendar; creates it if there is none. */
-  add(name: string, calendar: CalendarInput): Promise<PutCalendar>
-  /** The calendar, or null if there is none. */
-  get(name: string): Promise<CalendarView | null>
-  list(): Promise<CalendarView[]>
-  /** Deletes a calendar; returns whether there was one. Refused (`conflict`) while a live alarm names it. */
-  remove(name: string): Promise<boolean>
-}
-
-/** How to fetch wakes from an inbox. */
-export interface TakeOptions {
-  /** How long to wait if the inbox is empty (default '0s', at most '60s'). */
-  readonly wait?: string
-  /** How long nobody else gets them. Unacknowledged wakes come again after it (default '60s', at most '1h'). */
-  readonly hold?: string
-  /** The maximum number of wakes (default 10, at most 100). */
-  readonly limit?: number
-  readonly signal?: AbortSignal
-}
-
-/** A wake from an inbox. */
-export interface WakeView {
-  readonly occurrenceId: string
-  readonly alarmId: string
-  readonly arrivedAt: Date
-  /** How often it was fetched, including this time. */
-  readonly tries: number
-  /** The body, the same as that of a webhook. */
-  readonly body: Readonly<Record<string, unknown>>
-  /** The body as JSON text, byte for byte. */
-  readonly bodyJson: string
-}
-
-/** The report on a wake. */
-export interface WakeReport {
-  readonly complete?: string
-  readonly fail?: string
-  /** The `tries` of the wake. If it was fetched again since, the call is refused (`not_found`). */
-  readonly tries?: number
-}
-
-/** The wakes of alarms with the target `inbox`, for callers without a URL. */
-export interface Inbox {
-  /** Fetches the oldest wakes; waits for one if the inbox is empty. */
-  take(options?: TakeOptions): Promise<WakeView[]>
-  /** Acknowledges a wake, which removes it; with a report if its alarm awaits one. */
-  ack(occurrenceId: string, report?: WakeReport): Promise<void>
-}
-
-/** The target of an owner's alarms that name none. */
-export interface DefaultTarget {
-  get(): Promise<TargetSpec | null>
-  put(target: TargetSpec): Promise<TargetSpec>
-  /** Removes it; returns whether there was one. */
-  remove(): Promise<boolean>
-}
-
 /** What a server needs besides the alarms. */
 export interface Operator {
   /** What runs here and what waits in the store, for metrics and health checks. */
   readings(): Promise<Readings>
+  /** Why this process lacks the secret of the store and cannot send webhooks; null if it has it. */
+  checkSecret(): Promise<WakefulError | null>
   /** The number of shards that run here; known without a statement. */
   shardsHere(): number
   readonly clock: Clock
@@ -264,6 +178,12 @@ export interface Operator {
   readonly documents: Documents
   /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
+  /** The pages of the log of every tenant after a position (null: its end), and what is appended later, of these types. */
+  follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncIterableIterator<EventPage>
   /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
@@ -321,8 +241,12 @@ export interface Webhooks {
 export interface Alarms {
   /** The wakes of alarms with the target `inbox`. */
   readonly inbox: Inbox
-  /** The target of alarms that name none. */
+  /** The target of this owner's alarms that name none. */
   readonly defaultTarget: DefaultTarget
+  /** The same for all owners of the tenant that have no default target of their own. */
+  readonly tenantDefaultTarget: DefaultTarget
+  /** Whether alarms that name no target have one: the default of this owner, of the tenant, or of the process. */
+  hasDefaultTarget(): Promise<boolean>
   /** The tenant's webhooks. */
   readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
@@ -334,26 +258,33 @@ export interface Alarms {
    * whose definition is another, and leaves the rest as they are.
    */
   apply(items: readonly DeclaredAlarm[], options?: ApplyOptions): Promise<Applied>
-  /** The alarm, or null if this owner has none with this id. */
-  get(id: string): Promise<AlarmView | null>
+  /** The alarm, or null if this owner has none with this id or key. */
+  get(alarm: AlarmRef): Promise<AlarmView | null>
+  /** The same as `get({ key })`. */
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
-  reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
+  reschedule(alarm: AlarmRef, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
   /** Edits the alarm's options; with a `when` it is rescheduled in the same change. */
-  edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
+  edit(alarm: AlarmRef, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
-    id: string,
+    alarm: AlarmRef,
     options?: SeenOptions & { tx?: unknown },
   ): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
   cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
+  /** Cancels all alarms that match: those that are active or paused, if the filter has no status. */
+  cancelMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
+  /** Pauses all active alarms that match. */
+  pauseMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
+  /** Resumes all paused alarms that match. */
+  resumeMany(filter: BulkFilter, options?: BulkOptions): Promise<BulkResult>
   removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
-  pause(id: string, options?: SeenOptions): Promise<AlarmView>
-  resume(id: string, options?: SeenOptions): Promise<AlarmView>
-  skipNext(id: string, options?: SeenOptions): Promise<AlarmView>
-  fireNow(id: string, options?: SeenOptions): Promise<AlarmView>
-  retry(id: string, options?: SeenOptions): Promise<AlarmView>
-  complete(id: string, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
-  fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  pause(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  resume(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  skipNext(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  fireNow(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  retry(alarm: AlarmRef, options?: SeenOptions): Promise<AlarmView>
+  complete(alarm: AlarmRef, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  fail(alarm: AlarmRef, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   /** Cancels all pending alarms of this owner. */
   reset(): Promise<{ cancelled: number; firing: number }>
   /** Alarms by outcome, newest first: as many as requested, however large they are. */
@@ -363,16 +294,18 @@ export interface Alarms {
   stats(): Promise<StatsView>
   failed(options?: { limit?: number }): Promise<AlarmView[]>
   failedPage(options?: FailedPageOptions): Promise<ListPage>
-  why(id: string): Promise<Story>
+  why(alarm: AlarmRef): Promise<Story>
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The same in pages, each with the cursor to continue from, also where no event matches. */
+  eventPages(options?: EventsOptions): AsyncIterableIterator<EventsPage>
   /** The cursor of the end of the log: `events({ after })` with it reads only later events. */
   newest(): Promise<string>
   /** Appends your own event to the log (its origin is `caught`). */
   append(event: OwnEventInput): Promise<EventView>
   /** The alarm as JSON text, as the HTTP API returns it, with its payload byte for byte. */
-  wire(id: string): Promise<string | null>
+  wire(alarm: AlarmRef): Promise<string | null>
 }
 
 /** One owner's alarms, the engine that fires them, and views for other owners. */

@@ -1,10 +1,12 @@
 import { BUILT_IN_POOL, contextMaker, DEFAULTS, targetKey } from '../alarm/index.ts'
 import { CatchUpLimiter, Engine } from '../engine/index.ts'
+import { WakefulError } from '../error.ts'
 import { LogNotifier } from '../log/index.ts'
 import { defaultTarget, inboxTarget, Targets } from '../targets/index.ts'
 import type { Wakeful } from './api.ts'
 import type { Assembly } from './context.ts'
 import { DefaultTargets } from './default-target.ts'
+import { HandlerNames } from './handler-names.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -14,8 +16,7 @@ const PAUSED_TARGETS_MAX = 10_000
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, observer, handlers, pauses, onError, limits } = assembly
-  const defaultTargets = new DefaultTargets(store, clock)
+  const { store, clock, observer, pauses, onError, limits } = assembly
   const targets: Targets = new Targets([
     inboxTarget(store),
     defaultTarget(
@@ -25,10 +26,14 @@ export function assemble(assembly: Assembly): Wakeful {
     ),
     ...assembly.targets,
   ])
+  const handlerNames = new HandlerNames(store, clock, assembly.handlers)
+  const parse = targets.parse.bind(targets)
+  const { defaultTarget: ofProcess } = assembly
+  const defaultTargets = new DefaultTargets({ documents: store, clock, parse, handlerNames, ofProcess })
   const context = contextMaker(assembly)
   const logNotifier = new LogNotifier(store, clock)
-  const upkeep = new Upkeep({ ...assembly, context })
-  const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
+  const upkeep = new Upkeep({ ...assembly, context, handlerNames })
+  const pools = poolsOf(assembly)
   const catchUp =
     pauses === undefined
       ? null
@@ -38,7 +43,7 @@ export function assemble(assembly: Assembly): Wakeful {
           requeue: (which, limit) => engine.requeuePaused(which, limit),
           pausedTargets: () => store.pausedTargets(engine.leases, PAUSED_TARGETS_MAX),
           share: async () => {
-            const shards = await store.shardStates(false, pools)
+            const shards = await store.shardStates(false, await pools())
             return shards.length === 0 ? 0 : engine.leases.length / shards.length
           },
           onError,
@@ -68,12 +73,32 @@ export function assemble(assembly: Assembly): Wakeful {
     fieldContext: {
       limits,
       defaults: { ...DEFAULTS, ...assembly.defaults },
-      target: targets.parse.bind(targets),
+      target: parse,
     },
     defaultTargets,
+    handlerNames,
     calendarEdits: new KeyedQueue(),
     context,
     upkeep,
     catchUp,
   })
+}
+
+/**
+ * The pools that this process serves, asked at each heartbeat. Without the secret of the store it serves its own handlers
+ * only: it would hold shards whose webhooks it can never send.
+ */
+function poolsOf(assembly: Assembly): () => Promise<readonly string[]> {
+  const { handlers, serveBuiltIns, checkSecret, onError } = assembly
+  const own = [handlers.pool]
+  const all = serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : own
+  let isReported = false
+  return async () => {
+    const refusal = (await checkSecret?.()) ?? null
+    if (refusal === null) return all
+    if (!isReported)
+      onError(new WakefulError('secret.pool_left', { cause: refusal.message, pool: BUILT_IN_POOL }))
+    isReported = true
+    return own
+  }
 }

@@ -1,8 +1,8 @@
 import { checked } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { type CalendarInput, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
-import type { Calendars, CalendarView, PutCalendar } from './api.ts'
 import type { LibraryContext } from './context.ts'
+import type { Calendars, CalendarView, PutCalendar } from './resources.ts'
 import { recomputeCalendar } from './upkeep.ts'
 
 const CALENDAR = { name: true, dates: true, ics: true, weekend: true } as const

@@ -1,11 +1,13 @@
-import type { AlarmDefaults, Context, FieldContext, Limits, Scope } from '../alarm/index.ts'
+import type { AlarmDefaults, Context, FieldContext, Limits, Scope, TargetSpec } from '../alarm/index.ts'
 import type { DeliveryLimits, Engine, EngineOptions, Observer, PauseState } from '../engine/index.ts'
+import type { WakefulError } from '../error.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { HandlerTarget, TargetKind } from '../targets/index.ts'
 import type { Clock, PhraseSettings } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
+import type { HandlerNames } from './handler-names.ts'
 import type { KeyedQueue } from './keyed-queue.ts'
 
 /** What a host provides: its ports, its sources of chance, and what the user has set. */
@@ -39,6 +41,8 @@ export interface Assembly {
   readonly retentionMs: number | null
   /** How often old alarms are deleted, and interrupted computations of pending instants are finished. */
   readonly upkeepMs?: number
+  /** Where alarms without a target go whose owner and tenant have no default target. */
+  readonly defaultTarget?: TargetSpec | undefined
   readonly timezone: string
   /** How phrases are read where they leave the time of day open. */
   readonly phrases?: PhraseSettings | undefined
@@ -46,6 +50,11 @@ export interface Assembly {
   readonly onError: (thrown: unknown) => void
   /** Undefined on a host that sends no webhooks. */
   readonly webhookSecrets?: TenantSecrets
+  /**
+   * Why this process lacks the secret of the store, and so must not serve the built-in targets; null if it has it. Undefined
+   * on a host that does not serve them.
+   */
+  readonly checkSecret?: () => Promise<WakefulError | null>
   /** Frees what the targets use, when nothing is delivered any more. */
   readonly release?: () => void
   /** Called with every attempt, as it is written. */
@@ -60,6 +69,7 @@ export interface LibraryContext extends Omit<Assembly, 'engine'> {
   /** What the values of an alarm's fields depend on. */
   readonly fieldContext: FieldContext
   readonly defaultTargets: DefaultTargets
+  readonly handlerNames: HandlerNames
   /** Edits of calendars, by tenant. */
   readonly calendarEdits: KeyedQueue
   /** The present moment, chance and new ids, for a decision. */

@@ -2,8 +2,9 @@ import type { FieldContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { DefaultTarget } from './api.ts'
 import { CachedDocuments } from './cached-documents.ts'
+import type { HandlerNames } from './handler-names.ts'
+import type { DefaultTarget } from './resources.ts'
 
 /** The target of an alarm that names none, if its owner has a default. */
 export const DEFAULT_SPEC: TargetSpec = { default: true }
@@ -11,45 +12,76 @@ export const DEFAULT_SPEC: TargetSpec = { default: true }
 /** Kinds that every process which serves the built-in targets can deliver to. */
 const KINDS: ReadonlySet<string> = new Set(['webhook', 'inbox'])
 
-interface OwnerRecord {
+/** Whose default target it is: an owner's, or a tenant's, which its owners without one of their own use. */
+type Holder = Scope | Pick<Scope, 'tenant'>
+
+interface TargetRecord {
   readonly target: Target
 }
 
-/** Owners' default targets. They are looked up when an alarm fires: an agent that moves need not edit its alarms. */
+interface DefaultTargetParts {
+  readonly documents: Documents
+  readonly clock: Clock
+  readonly parse: FieldContext['target']
+  readonly handlerNames: HandlerNames
+  /** The default target of this process, where neither owner nor tenant has one. */
+  readonly ofProcess: TargetSpec | undefined
+}
+
+/**
+ * The default targets of owners and tenants, and that of the process. They are looked up when an alarm fires: an agent that
+ * moves need not edit its alarms.
+ */
 export class DefaultTargets {
-  readonly #documents: CachedDocuments<OwnerRecord>
+  readonly #documents: CachedDocuments<TargetRecord>
+  readonly #parse: FieldContext['target']
+  readonly #handlerNames: HandlerNames
+  readonly #ofProcess: Target | null
 
-  constructor(documents: Documents, clock: Clock) {
+  constructor({ documents, clock, parse, handlerNames, ofProcess }: DefaultTargetParts) {
     this.#documents = new CachedDocuments(documents, clock, 'owner')
+    this.#parse = parse
+    this.#handlerNames = handlerNames
+    this.#ofProcess = ofProcess === undefined ? null : this.#parsed(ofProcess, 'defaultTarget')
   }
 
-  /** An owner's default target, perhaps as it was half a second ago. */
+  /** Where an owner's alarms without a target go, perhaps as it was half a second ago. */
   async find(scope: Scope): Promise<Target | null> {
-    return (await this.#documents.get(nameOf(scope)))?.value.target ?? null
+    return (await this.#stored(scope)) ?? (await this.#stored({ tenant: scope.tenant })) ?? this.#ofProcess
   }
 
-  /** The calls of one owner. */
-  of(scope: Scope, { target: parse }: Pick<FieldContext, 'target'>): DefaultTarget {
-    const name = nameOf(scope)
+  /** The calls about the default target of one owner or tenant. */
+  of(holder: Holder): DefaultTarget {
+    const name = nameOf(holder)
     return {
       get: async () => {
-        const found = await this.find(scope)
+        const found = await this.#stored(holder)
         return found && publicSpec(found)
       },
       put: async (spec) => {
-        const target = parse(spec, 'target')
-        if (!KINDS.has(target.kind))
-          throw new WakefulError('target.not_as_default', { kind: target.kind }, { field: 'target' })
-        await this.#documents.change(name, scope.tenant, () => ({ target }))
+        const judge = await this.#handlerNames.judge([{ target: spec }])
+        judge({ target: spec })
+        const target = this.#parsed(spec, 'target')
+        await this.#documents.change(name, holder.tenant, () => ({ target }))
         return publicSpec(target)
       },
       remove: () => this.#documents.remove(name),
     }
   }
+
+  async #stored(holder: Holder): Promise<Target | null> {
+    return (await this.#documents.get(nameOf(holder)))?.value.target ?? null
+  }
+
+  #parsed(spec: TargetSpec, field: string): Target {
+    const target = this.#parse(spec, field)
+    if (KINDS.has(target.kind)) return target
+    throw new WakefulError('target.not_as_default', { kind: target.kind }, { field })
+  }
 }
 
-function nameOf({ tenant, owner }: Scope): string {
-  return JSON.stringify([tenant, owner])
+function nameOf(holder: Holder): string {
+  return JSON.stringify('owner' in holder ? [holder.tenant, holder.owner] : [holder.tenant])
 }
 
 /** Without a webhook's headers, which may contain secrets. */

@@ -2,8 +2,9 @@ import { assertInteger, assertName, assertText, checked, type Scope } from '../a
 import { WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { durationOf } from '../time/index.ts'
-import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
+import type { Alarms } from './api.ts'
 import type { LibraryContext } from './context.ts'
+import type { Inbox, TakeOptions, WakeReport, WakeView } from './resources.ts'
 
 const TAKE = { wait: true, hold: true, limit: true, signal: true } as const
 const REPORT = { complete: true, fail: true, tries: true } as const

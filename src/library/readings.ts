@@ -1,6 +1,5 @@
-import type { Engine } from '../engine/index.ts'
-import type { ShardState, Store } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { ShardState } from '../stores/index.ts'
+import type { LibraryContext } from './context.ts'
 
 /** What runs in this process and what waits in the store: for the gauges of the metrics, and for the health checks. */
 export interface Readings {
@@ -8,6 +7,8 @@ export interface Readings {
   readonly takesWrites: boolean
   /** Whether the engine was started here, even if this process is on standby. */
   readonly isRunning: boolean
+  /** Whether this process has the secret that signs the store's webhooks. Without it, it serves its own handlers only. */
+  readonly hasSecret: boolean
   /** Deliveries that run. */
   readonly inFlight: number
   /** Claimed, and waiting for a slot. */
@@ -34,16 +35,25 @@ export interface PoolReadings {
   readonly here: number
   readonly elsewhere: number
   readonly nobody: number
-  /** How long the oldest wake is due that is not in flight here; 0 where there is none. Shards of other processes are left out. */
+  /**
+   * How long the oldest wake is due that is not in flight here, and not deferred by a limit; 0 where there is none. Shards of
+   * other processes are left out.
+   */
   readonly lagMs: number
+  /** How long the oldest occurrence is due whose handler no process of the pool has registered; 0 where there is none. */
+  readonly withoutHandlerMs: number
 }
 
 const WAKES_COUNTED_MAX = 10_000
+const MISSING_HANDLERS_MAX = 100
+
+type ReadingsPorts = Pick<LibraryContext, 'engine' | 'store' | 'clock' | 'checkSecret'>
 
 /** Reads the shards' rows, and the head of each one's queue. */
-export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
+export async function readingsOf({ engine, store, clock, checkSecret }: ReadingsPorts): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
-  const { leases, inFlight, pool: deliveries } = engine.state()
+  const { leases, inFlight, pool: deliveries, limitedTo } = engine.state()
+  const missing = await store.missingHandlers(clock.now(), MISSING_HANDLERS_MAX)
   const pools: PoolReadings[] = []
   let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
@@ -52,7 +62,8 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
     for (const shard of all) if (shard.holder === null || isMine(shard)) due += shard.pending
     const orphans = all.filter((shard) => shard.holder === null && !isMine(shard))
-    const next = mine.length === 0 ? null : await store.nextWakeAt(mine, inFlight)
+    const next =
+      mine.length === 0 ? null : limitedTo ? limitedTo.nextWakeAt : await store.nextWakeAt(mine, inFlight)
     const wakes = [next, ...orphans.map(({ nextWakeAt }) => nextWakeAt)].filter((at) => at !== null)
     const now = clock.now()
     pools.push({
@@ -61,11 +72,16 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
       elsewhere: all.length - mine.length - orphans.length,
       nobody: orphans.length + mine.length - here,
       lagMs: Math.max(0, ...wakes.map((at) => now - at)),
+      withoutHandlerMs: Math.max(
+        0,
+        ...missing.filter((each) => each.pool === pool).map(({ since }) => now - since),
+      ),
     })
   }
   return {
     takesWrites: await store.isWritable(),
     isRunning: engine.isRunning,
+    hasSecret: ((await checkSecret?.()) ?? null) === null,
     inFlight: deliveries.active,
     queued: deliveries.queued,
     unsettled: deliveries.ended,

@@ -10,22 +10,19 @@ import {
   type Scope,
   type Serial,
   type State,
-  type Status,
   type Story,
-  serialOf,
   viewOf,
   why,
   wireJson,
   withoutUndefined,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
-import { HISTORY_STATES } from '../seeds/index.ts'
-import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
+import { decodeCursor, encodeCursor, rangeOf, readLog } from '../log/index.ts'
+import { HISTORY_STATES, LIST_STATES } from '../seeds/index.ts'
+import type { ListPosition, ListQuery } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
-  EventsOptions,
-  EventView,
+  AlarmRef,
   FailedPageOptions,
   HistoryOptions,
   HistoryPageOptions,
@@ -35,7 +32,9 @@ import type {
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
+import { eventFilterOf } from './event-filter.ts'
 import { eventData, eventView } from './events.ts'
+import type { EventsOptions, EventsPage, EventView } from './events-api.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -55,22 +54,21 @@ const LIST = {
 } as const
 const HISTORY = { status: true, target: true, process: true, since: true, limit: true } as const
 const PREVIEW = { from: true, count: true, timezone: true } as const
-const EVENTS = { after: true, follow: true, alarmId: true, signal: true } as const
+const EVENTS = {
+  after: true,
+  follow: true,
+  alarmId: true,
+  type: true,
+  origin: true,
+  subject: true,
+  correlationId: true,
+  since: true,
+  until: true,
+  signal: true,
+} as const
 
-/** The states that a status stands for in a list. */
-const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
-  active: ['active'],
-  paused: ['paused'],
-  fired: ['awaiting', 'fired'],
-  completed: ['completed'],
-  failed: ['failed'],
-  cancelled: ['cancelled'],
-  timed_out: ['timed_out'],
-  pending: ['active', 'paused'],
-}
-
-/** What waits for no instant has no place in the order of instants. */
-const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
+/** Only active alarms have a next instant, and so a place in the order of instants. */
+const WITH_INSTANT: readonly unknown[] = [undefined, 'active', 'pending', 'Scheduled']
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
@@ -99,31 +97,39 @@ export class ScopedReads {
     return { secret: () => known().read(tenant), rotateSecret: () => known().rotate(tenant) }
   }
 
-  async get(id: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: this.name('id', id) })
+  /** How the store names the alarm that a caller names by its id or key. */
+  protected named(alarm: AlarmRef): { readonly id: string } | { readonly key: string } {
+    if (typeof alarm !== 'object' || alarm === null) return { id: this.name('id', alarm) }
+    const { key } = checked<Exclude<AlarmRef, string>>('an alarm', alarm, { key: true })
+    return { key: this.name('key', key) }
+  }
+
+  async get(alarm: AlarmRef): Promise<AlarmView | null> {
+    const snapshot = await this.library.store.get(this.scope, this.named(alarm))
     return snapshot && viewOf(snapshot)
   }
 
-  async getByKey(key: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { key: this.name('key', key) })
-    return snapshot && viewOf(snapshot)
+  getByKey(key: string): Promise<AlarmView | null> {
+    return this.get({ key })
   }
 
-  async wire(id: string): Promise<string | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: this.name('id', id) })
-    return snapshot && wireJson(viewOf(snapshot))
+  async wire(alarm: AlarmRef): Promise<string | null> {
+    const view = await this.get(alarm)
+    return view && wireJson(view)
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
     const { cursor, ...asked } = checked<ListOptions>('list', options, LIST)
     const { status, q, since, order = 'newest', limit, ...filters } = asked
     assertChoice('order', order, ['newest', 'due'])
-    if (order === 'due' && WITHOUT_INSTANT.includes(status))
+    const isDue = order === 'due'
+    const states = status === undefined ? undefined : statesOf(LIST_STATES, status)
+    if (isDue && !WITH_INSTANT.includes(status))
       throw new WakefulError('list.order_without_instant', { status: String(status) }, { field: 'order' })
     for (const [name, value] of Object.entries({ ...filters, q })) this.#filter(name, value)
     const query = {
       ...filters,
-      states: status === undefined ? undefined : statesOf(STATES_OF, status),
+      states: isDue ? LIST_STATES.active : states,
       text: q,
       since: this.#since(since),
       order,
@@ -158,10 +164,12 @@ export class ScopedReads {
     return { ...stats, timeoutUnknown: timedOut }
   }
 
-  async why(id: string): Promise<Story> {
+  async why(alarm: AlarmRef): Promise<Story> {
     const { store } = this.library
-    const story = await store.story(this.scope, this.name('id', id), STORY_EVENTS_MAX)
-    if (story === null) throw notFound(id)
+    const named = this.named(alarm)
+    const id = 'id' in named ? named.id : (await store.get(this.scope, named))?.alarm.id
+    const story = id === undefined ? null : await store.story(this.scope, id, STORY_EVENTS_MAX)
+    if (story === null) throw notFound(alarm)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ holder: owner }) => owner !== null)
@@ -182,27 +190,37 @@ export class ScopedReads {
   }
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
-    const { alarmId, signal, follow = false } = checked<EventsOptions>('events', options, EVENTS)
-    checkedText('alarmId', alarmId)
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
-    }
-    const after = await this.#place(checkedText('after', options.after))
-    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
-    // An alarm's own events go all at once, with the alarm.
-    const assertWhole = isResumed ? () => this.#assertWhole(after) : undefined
-    const reading = { after, follow, ...withoutUndefined({ alarmId, signal, assertWhole }) }
-    const stop = follow ? this.library.logNotifier.watch() : () => {}
-    try {
-      for await (const event of readLog(this.library.store, this.scope, this.library.logNotifier, reading))
-        yield eventView(event)
-    } finally {
-      stop()
-    }
+    for await (const { items } of this.#eventPages('events', options)) yield* items
+  }
+
+  eventPages(options: EventsOptions = {}): AsyncIterableIterator<EventsPage> {
+    return this.#eventPages('eventPages', options)
   }
 
   async newest(): Promise<string> {
     return encodeCursor('events', [await this.library.store.lastEvent()])
+  }
+
+  async *#eventPages(call: string, options: EventsOptions): AsyncIterableIterator<EventsPage> {
+    const { alarmId, signal, follow = false, until } = checked<EventsOptions>(call, options, EVENTS)
+    checkedText('alarmId', alarmId)
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
+    if (follow && until !== undefined) throw new WakefulError('event.follow_until', {}, { field: 'until' })
+    const { store, limits, logNotifier } = this.library
+    const filter = eventFilterOf(options, this.#now(), limits.nameBytesMax)
+    const after = await this.#place(checkedText('after', options.after))
+    const isResumed = options.after !== undefined && options.after !== 'newest'
+    const assertWhole = isResumed ? () => this.#assertWhole(after, alarmId) : undefined
+    const range = await rangeOf(store, after, filter)
+    const reading = { ...range, follow, ...withoutUndefined({ alarmId, filter, signal, assertWhole }) }
+    const stop = follow ? logNotifier.watch() : () => {}
+    try {
+      for await (const { events, next } of readLog(store, this.scope, logNotifier, reading))
+        yield { items: events.map(eventView), nextCursor: encodeCursor('events', [next]) }
+    } finally {
+      stop()
+    }
   }
 
   #place(after: string | undefined): Promise<Serial> | Serial {
@@ -210,9 +228,16 @@ export class ScopedReads {
     return after === 'newest' ? this.library.store.lastEvent() : decodeCursor('events', after)[0]!
   }
 
-  async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.library.store.getMeta(prunedEventsMeta(this.scope))
-    if (gone !== null && after < serialOf(gone)) throw new WakefulError('cursor.expired', {})
+  async #assertWhole(after: Serial, alarmId: string | undefined): Promise<void> {
+    const { store } = this.library
+    const pruned = await store.prunedTo(this.scope)
+    if (pruned === null || after >= pruned) return
+    if (alarmId !== undefined) {
+      // The oldest events of an alarm are deleted first: if one from before the cursor is left, none after it is missing.
+      const [oldest] = (await store.events(this.scope, { after: 0, limit: 1, alarmId })).events
+      if (oldest !== undefined && oldest.seq <= after) return
+    }
+    throw new WakefulError('cursor.expired', {})
   }
 
   #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {
@@ -291,6 +316,8 @@ function statesOf<S extends string>(
 }
 
 /** What is not there and what is not yours is the same answer. */
-export function notFound(id: string): WakefulError {
-  return new WakefulError('alarm.not_found', { name: JSON.stringify(id.slice(0, 100)) })
+export function notFound(alarm: AlarmRef): WakefulError {
+  const quoted = (name: string) => JSON.stringify(name.slice(0, 100))
+  const name = typeof alarm === 'string' ? quoted(alarm) : `with the key ${quoted(alarm.key)}`
+  return new WakefulError('alarm.not_found', { name })
 }

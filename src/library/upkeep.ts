@@ -2,28 +2,32 @@ import { recomputeInstants, type Serial } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
 import { type EditedCalendar, type RecomputeResult, ZONE_DATA_META } from '../stores/index.ts'
 import type { Assembly, LibraryContext } from './context.ts'
+import { MissingHandlerReport } from './missing-handlers.ts'
 
 /** What computing pending instants again needs. */
 export type RecomputeOptions = Pick<LibraryContext, 'store' | 'observer' | 'context'>
 
 /** What the upkeep needs. */
 export type UpkeepOptions = RecomputeOptions &
+  Pick<LibraryContext, 'handlerNames'> &
   Pick<Assembly, 'clock' | 'zoneData' | 'retentionMs' | 'upkeepMs' | 'onError'>
 
 const EVERY_MS = 60_000
-/** Alarms deleted in one transaction; the next batch follows after a pause in which others can write. */
-const PRUNED_MAX = 200
+/** Old events read, and deleted, in one transaction. The next follows after a pause in which others can write. */
+const PRUNED_MAX = 500
 const PRUNE_PAUSE_MS = 50
 /** Alarms computed again in one transaction, so that others get their turn at the write lock. */
 const RECOMPUTED_MAX = 500
 
 /**
- * Background work: deletes what ended long ago (nothing else is ever deleted), and computes pending instants again after a
+ * Background work: deletes ended alarms and old events (nothing else is ever deleted), and computes pending instants again after a
  * change of zone data, or if a process died while it did so after an edit of a calendar.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions
+  readonly #missingHandlers = new MissingHandlerReport()
   #cancel: (() => void) | null = null
+  #recomputeAt = 0
 
   constructor(options: UpkeepOptions) {
     this.#options = options
@@ -62,18 +66,32 @@ export class Upkeep {
   }
 
   async #run(): Promise<void> {
-    const { store, clock, observer, retentionMs, onError } = this.#options
-    let pruned = 0
+    const { store, clock, handlerNames, onError } = this.#options
+    let more = false
     try {
-      if (retentionMs !== null)
-        pruned = await store
-          .prune(clock.now() - retentionMs, PRUNED_MAX)
-          .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
-      if (pruned < PRUNED_MAX) await this.recomputeInstants()
+      // Done at the start, unless the store did not answer then.
+      await handlerNames.announce()
+      more = await this.#prune()
+      // Also while there is always more to delete.
+      if (!more || clock.monotonic() >= this.#recomputeAt) {
+        this.#recomputeAt = clock.monotonic() + this.#everyMs
+        await this.recomputeInstants()
+        await this.#missingHandlers.check(store, clock.now(), onError)
+      }
     } catch (thrown) {
       onError(thrown)
     }
-    if (this.#cancel !== null) this.#schedule(pruned === PRUNED_MAX ? PRUNE_PAUSE_MS : this.#everyMs)
+    if (this.#cancel !== null) this.#schedule(more ? PRUNE_PAUSE_MS : this.#everyMs)
+  }
+
+  /** Deletes some of what ended long ago. Returns whether there is more. */
+  async #prune(): Promise<boolean> {
+    const { store, clock, observer, retentionMs } = this.#options
+    if (retentionMs === null) return false
+    const { more } = await store
+      .prune(clock.now() - retentionMs, PRUNED_MAX)
+      .catch((thrown: unknown) => reportAndRethrow(observer, 'prune', thrown))
+    return more
   }
 
   /**

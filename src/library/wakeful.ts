@@ -1,9 +1,11 @@
-import { assertText, checked, type Limits } from '../alarm/index.ts'
+import { type AlarmEventType, assertText, checked, type Limits, type Serial } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
+import { readLog } from '../log/index.ts'
+import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
-import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import { BulkAlarms } from './bulk-alarms.ts'
 import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -18,7 +20,7 @@ export interface WakefulParts extends LibraryContext {
 }
 
 /** The library's entry point, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+export class WakefulLibrary extends BulkAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -30,42 +32,51 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const { store, engine, clock } = parts
     this.limits = parts.limits
     this.operator = {
-      readings: () => readingsOf(engine, store, clock),
+      readings: () => readingsOf(parts),
+      checkSecret: async () => (await parts.checkSecret?.()) ?? null,
       shardsHere: () => engine.leases.length,
       clock,
       documents: store,
       calendarsOf: (tenant) => store.calendars(tenant),
+      follow: (types, after, signal) => this.#follow(types, after, signal),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => store.countPending(tenant),
       isKnown: async (scope, idempotencyKey) => {
         assertText('idempotencyKey', idempotencyKey, this.limits.nameBytesMax)
         return (await store.get(scope, { idempotencyKey })) !== null
       },
-      admittedAlarms: (scope, admit) => new ScopedAlarms(parts, scope, admit),
+      admittedAlarms: (scope, admit) => new BulkAlarms(parts, scope, admit),
       drain: () => engine.stop(),
     }
     this.#parts = parts
   }
 
   handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
-    const { handlers, engine, onError } = this.#parts
+    const { handlers, handlerNames, engine, onError } = this.#parts
     handlers.register(name, handler, checked<HandlerOptions>('handle', options, HANDLER))
-    if (engine.isRunning) void engine.requeueForHandlers().catch(onError)
+    if (!engine.isRunning) return
+    void engine.requeueForHandlers().catch(onError)
+    void handlerNames.announce().catch(onError)
   }
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep, catchUp } = this.#parts
+    const { engine, store, upkeep, catchUp, handlerNames, onError } = this.#parts
     this.#unwatch ??= store.onChange((change) => (change === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing !== null) return
     upkeep.start()
     catchUp?.start()
+    await handlerNames.announce().catch((thrown: unknown) => {
+      if (this.#closing === null) onError(thrown)
+    })
   }
 
   async tick(): Promise<TickResult> {
     this.#assertOpen()
+    const { handlerNames, onError } = this.#parts
+    await handlerNames.announce().catch(onError)
     const { delivered, nextWakeAt } = await this.#parts.engine.tick()
     this.#parts.logNotifier.notifyAll()
     return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
@@ -80,7 +91,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     assertText('tenant', tenant, this.limits.nameBytesMax)
     assertText('owner', owner, this.limits.nameBytesMax)
     if (tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
-    return new ScopedAlarms(this.#parts, { tenant, owner })
+    return new BulkAlarms(this.#parts, { tenant, owner })
   }
 
   async ownership(): Promise<ClockState[]> {
@@ -105,6 +116,22 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       release?.()
       logNotifier.close()
       await store.close()
+    }
+  }
+
+  async *#follow(
+    types: readonly AlarmEventType[],
+    after: Serial | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventPage> {
+    const { store, logNotifier } = this.#parts
+    const stop = logNotifier.watch()
+    try {
+      const from = after ?? (await store.lastEvent())
+      const reading = { after: from, upTo: null, follow: true, filter: { types }, signal }
+      yield* readLog(store, { tenant: null, owner: null }, logNotifier, reading)
+    } finally {
+      stop()
     }
   }
 

@@ -2,4 +2,4 @@
 
 export { decodeCursor, encodeCursor } from './cursor.ts'
 export { LogNotifier } from './log-notifier.ts'
-export { readLog } from './reader.ts'
+export { rangeOf, readLog } from './reader.ts'

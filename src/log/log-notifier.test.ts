@@ -30,6 +30,25 @@ it('wakes the readers whose log has grown', async () => {
   expect(await woken((notifier) => notifier.close())).toEqual(['ann', 'bob', 'eve'])
 })
 
+it('wakes the readers of a tenant, or of every tenant, by what any of their owners appends', async () => {
+  const notifier = new LogNotifier(silent, new VirtualClock())
+  const wide = { acme: { tenant: 'acme', owner: null }, all: { tenant: null, owner: null } } as const
+  const wokenBy = async (notify: () => void) => {
+    const abort = new AbortController()
+    const names: string[] = []
+    for (const [name, scope] of Object.entries(wide))
+      void notifier.next(scope, abort.signal).then(() => !abort.signal.aborted && names.push(name))
+    notify()
+    await new Promise(setImmediate)
+    abort.abort()
+    return names
+  }
+  expect(await wokenBy(() => notifier.notify(ann))).toEqual(['acme', 'all'])
+  expect(await wokenBy(() => notifier.notify(eve))).toEqual(['all'])
+  expect(await wokenBy(() => notifier.notifyTenant('acme'))).toEqual(['acme', 'all'])
+  expect(await wokenBy(() => notifier.notifyAll())).toEqual(['acme', 'all'])
+})
+
 it('wakes all readers of an owner, and forgets one that was aborted', async () => {
   const notifier = new LogNotifier(silent, new VirtualClock())
   const gone = new AbortController()

@@ -1,4 +1,4 @@
-import type { Scope } from '../alarm/index.ts'
+import type { ReadScope, Scope } from '../alarm/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
@@ -9,8 +9,8 @@ const NOTIFY_EVERY_MS = 100
 export class LogNotifier {
   readonly #store: Pick<Store, 'onChange'>
   readonly #clock: Clock
-  /** By tenant and owner, so that a reader is not woken by what others write. */
-  readonly #waiting = new Map<string, Map<string, Set<() => void>>>()
+  /** By tenant and owner, so that a reader is not woken by what others write. Null is a reader of all of them. */
+  readonly #waiting = new Map<string | null, Map<string | null, Set<() => void>>>()
   #closed = false
   #watchers = 0
   #unwatch: () => void = () => {}
@@ -34,20 +34,23 @@ export class LogNotifier {
 
   /** One owner's log may have grown. */
   notify({ tenant, owner }: Scope): void {
-    for (const wake of this.#waiting.get(tenant)?.get(owner) ?? []) wake()
+    this.#wake(tenant, owner)
+    this.#wake(tenant, null)
+    this.#wake(null, null)
   }
 
   notifyTenant(tenant: string): void {
-    for (const owner of this.#waiting.get(tenant)?.keys() ?? []) this.notify({ tenant, owner })
+    for (const owner of this.#waiting.get(tenant)?.keys() ?? []) this.#wake(tenant, owner)
+    this.#wake(null, null)
   }
 
   /** Some log has grown, and it is not known whose. */
   notifyAll(): void {
-    for (const tenant of this.#waiting.keys()) this.notifyTenant(tenant)
+    for (const [tenant, owners] of this.#waiting) for (const owner of owners.keys()) this.#wake(tenant, owner)
   }
 
-  /** Resolves at this owner's next notification, or when the signal is aborted. Call it before you read, so that none is missed. */
-  next(scope: Scope, signal?: AbortSignal): Promise<void> {
+  /** Resolves at this scope's next notification, or when the signal is aborted. Call it before you read, so that none is missed. */
+  next(scope: ReadScope, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         signal?.removeEventListener('abort', wake)
@@ -73,13 +76,17 @@ export class LogNotifier {
     }
   }
 
-  #add({ tenant, owner }: Scope, wake: () => void): void {
-    const owners = this.#waiting.get(tenant) ?? new Map<string, Set<() => void>>()
+  #wake(tenant: string | null, owner: string | null): void {
+    for (const wake of this.#waiting.get(tenant)?.get(owner) ?? []) wake()
+  }
+
+  #add({ tenant, owner }: ReadScope, wake: () => void): void {
+    const owners = this.#waiting.get(tenant) ?? new Map<string | null, Set<() => void>>()
     const readers = owners.get(owner) ?? new Set()
     this.#waiting.set(tenant, owners.set(owner, readers.add(wake)))
   }
 
-  #remove({ tenant, owner }: Scope, wake: () => void): void {
+  #remove({ tenant, owner }: ReadScope, wake: () => void): void {
     const owners = this.#waiting.get(tenant)
     const readers = owners?.get(owner)
     readers?.delete(wake)

@@ -6,15 +6,37 @@
 /** Seed 001's result of an occurrence whose report never came. */
 export const TIMED_OUT = 'timeout_unknown'
 
-/** The states that each status of seed 001's history stands for: what `stats` counts under that name. */
-export const HISTORY_STATES = {
+/** The seeds' own words, which lists and histories take too: seed 001's and seed 002's. */
+const SEED_WORDS = {
   pending: ['active', 'paused'],
-  fired: ['awaiting'],
-  completed: ['completed', 'fired'],
+  Scheduled: ['active', 'paused'],
+  Reached: ['awaiting', 'fired'],
+  [TIMED_OUT]: ['timed_out'],
+} as const
+
+/** The states that each status stands for in a list: Wakeful's statuses, and the words of the seeds. */
+export const LIST_STATES = {
+  active: ['active'],
+  paused: ['paused'],
+  fired: ['awaiting', 'fired'],
+  completed: ['completed'],
   failed: ['failed'],
   cancelled: ['cancelled'],
   timed_out: ['timed_out'],
-  [TIMED_OUT]: ['timed_out'],
+  ...SEED_WORDS,
+} as const
+
+/** A status to list by. */
+export type ListStatus = keyof typeof LIST_STATES
+
+/** The statuses to list by. */
+export const LIST_STATUSES = Object.keys(LIST_STATES) as [ListStatus, ...ListStatus[]]
+
+/** The same in seed 001's history, where two statuses stand for what `stats` counts under their name. */
+export const HISTORY_STATES = {
+  ...LIST_STATES,
+  fired: ['awaiting'],
+  completed: ['completed', 'fired'],
 } as const
 
 /** A status of seed 001's history. */

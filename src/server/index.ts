@@ -1,4 +1,7 @@
 /** Wakeful as a server: REST and what comes with it. */
+
+import '../errors/node-version.ts'
+
 export { type KeyInput, KeyRegistry, type KeyView } from './auth/index.ts'
 export { openApi } from './docs/index.ts'
 export { isPortInUse } from './listener.ts'

@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { errorText, WakefulError } from '../error.ts'
-import { answerBroken, answerEarly, answerSocket, answerUnreadable, refuseAmbiguous } from './http/index.ts'
+import {
+  answerBroken,
+  answerEarly,
+  answerSocket,
+  answerUnreadable,
+  refuseAmbiguous,
+  withCheckHost,
+} from './http/index.ts'
 import { bodyLimiter, HTTP_LIMITS, type HttpLimits, PipelineQueue, responseLimiter } from './limits/index.ts'
 
 /** Where to listen, and the limits of the connections. */
@@ -34,6 +41,7 @@ export class Listener {
   readonly url: string
 
   readonly #pipelines: PipelineQueue
+  #endsKeepAlive = false
 
   private constructor(http: HttpServer, url: string, pipelines: PipelineQueue) {
     this.http = http
@@ -63,7 +71,7 @@ export class Listener {
     })
     http.maxConnections = CONNECTIONS_MAX
     http.on('request', bodyLimiter(limits, bodyBytesMax))
-    http.on('request', pipelines.inOrder(refuseAmbiguous(answer)))
+    http.on('request', pipelines.inOrder(withCheckHost(refuseAmbiguous(answer))))
     http.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
       if (socket.writable && code !== 'ECONNRESET')
         pipelines.addFinal(socket, () => answerBroken(socket, code))
@@ -96,15 +104,29 @@ export class Listener {
     )
   }
 
-  /** Accepts no more connections, waits for running requests up to the bound, then closes all connections. */
-  async close(withinMs: number): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()))
-    // An open connection gets one more response, and is then closed.
+  /**
+   * From now on, the response to a connection's next request says that the connection is closed, and it is. Idle connections
+   * stay open, because a request may be on its way.
+   */
+  endKeepAlive(): void {
+    if (this.#endsKeepAlive) return
+    this.#endsKeepAlive = true
     this.http.prependListener('request', (_incoming, outgoing) => {
       outgoing.shouldKeepAlive = false
     })
+  }
+
+  /** Closes the connections that wait for their next request. */
+  closeIdle(): void {
     this.http.closeIdleConnections()
-    const idle = setInterval(() => this.http.closeIdleConnections(), IDLE_CHECK_MS)
+  }
+
+  /** Accepts no more connections, waits for running requests up to the bound, then closes all connections. */
+  async close(withinMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()))
+    this.endKeepAlive()
+    this.closeIdle()
+    const idle = setInterval(() => this.closeIdle(), IDLE_CHECK_MS)
     const closeAll = setTimeout(() => this.http.closeAllConnections(), withinMs)
     await closed
     clearTimeout(closeAll)

@@ -56,8 +56,10 @@ const SILENT = new Log({ level: 'silent', format: 'json', write: () => {}, now: 
 /** A server that is listening. */
 export interface Server {
   readonly url: string
-  /** Makes `/readyz` say that no more requests should be sent here. */
+  /** Makes `/readyz` fail, and tells clients to close their connections. Requests are still answered. */
   stopping(): void
+  /** Closes the connections that wait for their next request. */
+  closeIdle(): void
   /** Waits for running requests, up to this time or the one it was started with, and closes all connections. */
   close(withinMs?: number): Promise<void>
 }
@@ -81,6 +83,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     listener.onUpgrade(wsEndpoint(live, parts))
     const stopping = () => {
       isStopping = true
+      listener.endKeepAlive()
     }
     const close = async (withinMs = options.drainMs ?? DRAIN_MS) => {
       stopping()
@@ -88,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       live.connections.close()
       await listener.close(withinMs)
     }
-    return { url: listener.url, stopping, close }
+    return { url: listener.url, stopping, closeIdle: () => listener.closeIdle(), close }
   } catch (thrown) {
     detach()
     throw thrown
@@ -172,8 +175,8 @@ function addOtherRoutes(
 function auditor(wakeful: Wakeful, log: Log): Audit {
   return async ({ keyId, tenant }, act, about) => {
     const by = keyId ?? 'local'
-    log.audit({ act, by, tenant, about })
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
+    log.audit({ act, by, tenant: concerned, about })
     await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
   }
 }

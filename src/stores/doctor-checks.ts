@@ -10,6 +10,9 @@ export interface Check {
   readonly advice?: string
 }
 
+/** Judges the secret of this environment by the fingerprint of the store's; null if the store has none yet. */
+export type SecretJudge = (fingerprint: string | null) => Check
+
 /** How late a pool's earliest timer may be. Beyond this no process serves the pool, or it cannot keep up. */
 const LAG_MS_MAX = 10_000
 

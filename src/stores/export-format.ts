@@ -11,9 +11,9 @@ import {
 import { errorText, WakefulError } from '../error.ts'
 import { formatInstant, type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
 import type { Document } from './document.ts'
+import type { LogEvent } from './event-log.ts'
 import type { InboxWake } from './inbox.ts'
 import type { StoredSnapshot, Values } from './rows.ts'
-import type { LogEvent } from './store.ts'
 
 /**
  * The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`, and `switchboard` for
@@ -34,6 +34,8 @@ export type PortableLine =
       readonly exportedAt: string
       readonly alarms: number
       readonly events: number
+      /** The fingerprint of the store's secret, which encrypts headers. Missing if it had none, and in older exports. */
+      readonly secret?: string
     }
   | { readonly calendar: Omit<HolidayCalendar, 'version'> & { readonly tenant: string } }
   /** Unchanged: only the reader of a document knows what in it belongs to one installation. */
@@ -81,10 +83,11 @@ export type PortableRow = PortableCalendar | PortableDocument | PortableAlarm | 
 /** A whole export: the first line, these lines, and the last one with their counts. */
 export async function* portableExport(
   now: number,
-  counts: { alarms: number; events: number },
+  { secret, ...counts }: { alarms: number; events: number; secret: string | null },
   lines: AsyncIterable<PortableLine>,
 ): AsyncGenerator<PortableLine> {
-  yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), ...counts }
+  const head = { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now) } as const
+  yield { ...head, ...counts, ...(secret !== null && { secret }) }
   const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
   for await (const line of lines) {
     if ('alarm' in line) written.alarms += 1
@@ -171,7 +174,9 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     throw new WakefulError('export.incomplete', { ...at, kind })
   if ('alarm' in line) {
     const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
-    return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
+    // An older export does not say when the wait began.
+    const older = { ...ALARM_NULLS, registeredAt: line.alarm.createdAt }
+    return { ...line, alarm: { ...older, ...line.alarm }, timers }
   }
   if ('document' in line) {
     const { document } = line

@@ -62,10 +62,12 @@ export function upcomingRow(values: Values): ListRow {
   return { alarm, timer, position: { row: timer, at } }
 }
 
-/** Whether an alarm is listed at this row: in due order only at its earliest timer. */
-export function isListedAt({ timers }: Snapshot, { timer }: Pick<ListRow, 'timer'>): boolean {
+/** Whether an alarm is listed at this row: in due order only at the earliest timer that fires. A report that is awaited does not. */
+export function isListedAt({ alarm, timers }: Snapshot, { timer }: Pick<ListRow, 'timer'>): boolean {
   if (timer === undefined) return true
-  const waking = timers.filter(({ wakeAt }) => wakeAt !== null)
+  const waking = timers.filter(
+    ({ wakeAt, kind, generation }) => wakeAt !== null && kind !== 'report' && generation === alarm.generation,
+  )
   const [first] = waking.sort((a, b) => a.wakeAt! - b.wakeAt! || bySerial(a.id, b.id))
   return first?.id === timer
 }

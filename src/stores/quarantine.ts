@@ -1,5 +1,6 @@
 import {
   type Context,
+  failedResult,
   NO_OUTCOME,
   type Outcome,
   type Scope,
@@ -23,8 +24,8 @@ export function quarantineOf(alarm: UnreadableAlarm, timer: Values, reason: stri
   const outcome: Outcome = {
     ...NO_OUTCOME,
     status: 'failed',
-    completedAt: context.now,
-    result: `FAILED: ${error} (after ${attempts} attempts)`,
+    completedAt: null,
+    result: failedResult(error, attempts),
     lastError: error,
     failureCount: attempts,
     attempts,

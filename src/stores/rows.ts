@@ -16,7 +16,8 @@ import {
   type Timer,
 } from '../alarm/index.ts'
 import { type HolidayCalendar, isHolidayCalendar, parseRule, type Rule } from '../time/index.ts'
-import type { LogEvent, NewCalendar, Stats } from './store.ts'
+import type { LogEvent } from './event-log.ts'
+import type { NewCalendar, Stats } from './store.ts'
 
 /** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
@@ -35,7 +36,7 @@ export class CorruptRow extends Error {
 const OTHER_COLUMNS = [
   'id', 'tenant', 'owner', 'generation', 'kind', 'timezone', 'fire_at', 'rule', 'calendars', 'target_kind', 'target',
   'target_config', 'pool', 'payload', 'backoff_base_ms', 'backoff_cap_ms', 'on_failure', 'created_at', 'updated_at',
-  'paused_at', 'cancelled_at', 'notes',
+  'paused_at', 'cancelled_at', 'notes', 'registered_at',
 ] as const // biome-ignore format: a list
 
 /** An alarm's columns, in the order in which they are read and written. `seq` leads where a row is read. */
@@ -46,7 +47,8 @@ export const ALARM_COLUMNS: readonly string[] = [
 
 /** Which of an alarm's columns are numbers; the rest are text. */
 export const NUMBER_COLUMNS: ReadonlySet<string> = new Set([
-  'generation', 'fire_at', 'backoff_base_ms', 'backoff_cap_ms', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
+  'generation', 'fire_at', 'backoff_base_ms', 'backoff_cap_ms', 'created_at', 'updated_at', 'registered_at', 'paused_at',
+  'cancelled_at',
   ...FIELD_COLUMNS.filter(({ isNumber }) => isNumber).map(({ column }) => column),
 ]) // biome-ignore format: a list
 
@@ -85,6 +87,7 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
   alarm.pausedAt = numberOrNull(20)
   alarm.cancelledAt = numberOrNull(21)
   alarm.notes = textOrNull(22) === null ? NO_NOTES : notesOf(text(22))
+  alarm.registeredAt = number(23)
   const fields = alarm as Record<string, unknown>
   for (let i = 0; i < FIELD_NAMES.length; i++) {
     const value = values[at + FIELDS_AT + i]
@@ -97,7 +100,7 @@ const FIELD_NAMES = FIELD_COLUMNS.map(({ name }) => name)
 const FIELDS_AT = 1 + OTHER_COLUMNS.length
 const BLANK = blank<StoredAlarm>([
   'seq', 'id', 'tenant', 'owner', 'generation', 'rule', 'calendars', 'target', 'payload', 'backoff', 'onFailure', 'createdAt',
-  'updatedAt', 'pausedAt', 'cancelledAt', 'notes', ...(FIELD_NAMES as (keyof Alarm)[]),
+  'updatedAt', 'pausedAt', 'cancelledAt', 'notes', 'registeredAt', ...(FIELD_NAMES as (keyof Alarm)[]),
 ]) // biome-ignore format: a list
 
 const NO_NOTES: readonly string[] = []
@@ -165,6 +168,7 @@ export function alarmValues(alarm: Alarm): (string | number | null)[] {
     alarm.pausedAt,
     alarm.cancelledAt,
     notes.length === 0 ? null : JSON.stringify(notes),
+    alarm.registeredAt,
   ]
   const fields = alarm as unknown as Readonly<Record<string, string | number | null>>
   for (const name of FIELD_NAMES) values.push(fields[name]!)

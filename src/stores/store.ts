@@ -1,13 +1,12 @@
 import type {
   Alarm,
-  AlarmEventType,
   Change,
   Context,
   Decision,
   DeliveryOutcome,
   FieldFilters,
   NewTimer,
-  Origin,
+  ReadScope,
   Scope,
   Serial,
   Snapshot,
@@ -16,7 +15,10 @@ import type {
 } from '../alarm/index.ts'
 import type { HolidayCalendar } from '../time/index.ts'
 import type { Documents } from './document.ts'
+import type { EventPage, EventQuery, LogEvent, UserEvent } from './event-log.ts'
 import type { Inbox } from './inbox.ts'
+import type { MissingHandler } from './missing-handlers.ts'
+import type { Pruned } from './retention.ts'
 
 /**
  * The port that every store implements. A store contains no rules: pure functions of `alarm/` decide, and the store applies
@@ -77,10 +79,11 @@ export interface Store extends StoreReads, Documents, Inbox {
   /** Appends a user's event. */
   append(scope: Scope, event: UserEvent): Promise<LogEvent>
   /**
-   * Deletes up to `limit` ended alarms with their events, and wakes that were not fetched; returns how many. The owner's
-   * `prunedEventsMeta` then has the newest of the deleted events.
+   * Continues through the events from before an instant, by up to `limit` of them. Deletes ended alarms with all their events,
+   * the events of other alarms except the newest `EVENTS_KEPT` of each, and up to `limit` wakes that were not fetched. `prunedTo`
+   * then has the newest of the deleted events.
    */
-  prune(endedBefore: number, limit: number): Promise<number>
+  prune(before: number, limit: number): Promise<Pruned>
   /**
    * Calls back when another process may have changed something: timers or shards, or the log if `about` is `log`. Returns a
    * function that stops it.
@@ -106,8 +109,12 @@ export interface StoreReads {
   isWritable(): Promise<boolean>
   /** How many wakes are in all inboxes, up to `limit`. */
   countInboxWakes(limit: number): Promise<number>
-  /** Events after a position in the log, oldest first; of one alarm if it is named. `isCut` says whether there may be more. */
-  events(scope: Scope, query: EventQuery): Promise<LogEvent[]>
+  /** A page of the log after a position, oldest first; of one alarm if it is named. */
+  events(scope: ReadScope, query: EventQuery): Promise<EventPage>
+  /** The first event after a position; null if there is none. */
+  firstEventAfter(position: Serial): Promise<Pick<LogEvent, 'seq' | 'at'> | null>
+  /** The newest event that retention has deleted of this scope; null if none. A reader that continues from before it has missed events. */
+  prunedTo(scope: ReadScope): Promise<Serial | null>
   /** An alarm and its newest events in log order, as of one moment; null if this owner has no such alarm. */
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null>
   /** The end of the log. */
@@ -123,6 +130,8 @@ export interface StoreReads {
   /** Edited calendars whose alarms have not all been computed again. */
   calendarsToRecompute(): Promise<readonly EditedCalendar[]>
   getMeta(name: string): Promise<string | null>
+  /** Handlers that were missing when something came due by this instant, and still are; the longest missing first. */
+  missingHandlers(dueBy: number, limit: number): Promise<MissingHandler[]>
   /**
    * The lease holder of each shard and what is pending there, of all pools or of those named. Pending rows are counted one by
    * one, unless `counts` is false or asks for what is due by an instant: then at most `DUE_COUNTED_MAX` of each shard.
@@ -135,13 +144,6 @@ export type AlarmName =
   | { readonly id: string }
   | { readonly key: string }
   | { readonly idempotencyKey: string }
-
-/** Which part of the log to read. */
-export interface EventQuery {
-  readonly after: Serial
-  readonly limit: number
-  readonly alarmId?: string
-}
 
 /** An alarm and its events. */
 export interface StoredStory {
@@ -241,6 +243,8 @@ export interface ClaimedTimer {
   readonly batch: InFlightBatch
   readonly alarm: Alarm
   readonly timer: Timer
+  /** Set by the engine: whether a limit or an operator's pause deferred it when it was due. */
+  readonly isDeferred?: boolean
 }
 
 /** What to claim. */
@@ -289,6 +293,7 @@ export interface Settlement {
   readonly alarm: Alarm
   readonly timer: Timer
   readonly delivery: DeliveryOutcome
+  readonly isDeferred?: boolean
 }
 
 /** The result of a settle. */
@@ -296,32 +301,6 @@ export interface SettleResult {
   readonly lost: readonly Lease[]
   /** Outcomes of timers that had changed: of a previous lease holder, or sent twice. */
   readonly stale: number
-}
-
-/** A row of the log. */
-export interface LogEvent extends Scope {
-  readonly seq: Serial
-  readonly id: string
-  readonly type: AlarmEventType | (string & {})
-  readonly origin: Origin
-  readonly alarmId: string | null
-  readonly occurrenceId: string | null
-  readonly key: string | null
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly at: number
-  /** JSON text. */
-  readonly data: string
-}
-
-/** An event that a user appends. */
-export interface UserEvent {
-  readonly id: string
-  readonly type: string
-  readonly at: number
-  readonly subject: string | null
-  readonly correlationId: string | null
-  readonly data: string
 }
 
 /** Which alarms to list, and in which order. */
@@ -382,10 +361,5 @@ export interface ShardState {
 /** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'
 
-/**
- * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
- * missed events. It has the length of the tenant's name, so that no two owners share it.
- */
-export function prunedEventsMeta({ tenant, owner }: Scope): string {
-  return `gone ${[...tenant].length} ${tenant}${owner}`
-}
+/** The fingerprint of the secret that signs webhooks and encrypts their headers, in `meta`. */
+export const SECRET_META = 'secret_fingerprint'

@@ -68,12 +68,12 @@ export class HandlerTarget implements TargetKind {
   readonly fields = ['handler', 'pool']
   readonly pool: string
   /** The pool of handlers that are named by their name alone. */
-  readonly #namesPool: string
+  readonly namesPool: string
   readonly #handlers = new Map<string, Registered>()
 
   constructor(pool: string, namesPool = pool) {
     this.pool = assertPool(pool)
-    this.#namesPool = assertPool(namesPool)
+    this.namesPool = assertPool(namesPool)
   }
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
@@ -86,7 +86,7 @@ export class HandlerTarget implements TargetKind {
     this.#handlers.set(name, { handler, options })
   }
 
-  parse({ handler, pool = this.#namesPool }: TargetObject): Target {
+  parse({ handler, pool = this.namesPool }: TargetObject): Target {
     return { kind: 'handler', name: assertName('handler', handler, 512), pool: assertPool(pool) }
   }
 

@@ -11,6 +11,7 @@ import {
   type TargetKind,
   type TargetObject,
 } from './targets.ts'
+import { assertUrlTemplate, fillUrl } from './url-template.ts'
 import { wakeJson } from './wake-body.ts'
 import { isServerError, receiptOf } from './webhook-answer.ts'
 import { type BodyTemplate, fillTemplate, readTemplate } from './webhook-template.ts'
@@ -158,7 +159,7 @@ export class WebhookTarget implements TargetKind {
 
   async deliver(delivery: Delivery): Promise<DeliveryReceipt> {
     const { alarm, signal } = delivery
-    const url = new URL(alarm.target.name)
+    const url = fillUrl(alarm.target.name, delivery)
     const endpoint = this.#endpoints.of(alarm.tenant, originOf(url))
     this.#assertCircuitClosed(delivery, endpoint)
     const call = await endpoint.enter(signal, QUEUE_SHARE * (alarm.timeoutMs ?? this.#settings.timeoutMs))
@@ -284,6 +285,7 @@ function readUrl(input: unknown, allowPrivate: boolean): string {
   if (text.includes('#')) throw new WakefulError('webhook.fragment', {}, at)
   const kind = allowPrivate ? null : hostClass(url.hostname)
   if (kind !== null) throw new WakefulError('webhook.forbidden_address', { kind }, at)
+  assertUrlTemplate(text)
   return text
 }
 

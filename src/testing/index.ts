@@ -1,4 +1,7 @@
 /** For the tests of users: a virtual clock, an engine that is run by hand, and the conformance suite of stores. */
+
+import '../errors/node-version.ts'
+
 export {
   type ConformanceCase,
   conformance as storeConformance,

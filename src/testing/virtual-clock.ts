@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { type Clock, formatInstant, parseDuration, parseInstant } from '../time/index.ts'
+import { type Clock, formatInstant, type Moment, parseDuration, parseInstant } from '../time/index.ts'
 
 /** An amount of virtual time: a duration such as `'3 days'`, or milliseconds. */
 export type Stretch = string | number
@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
   #passing: Promise<unknown> = Promise.resolve()
 
   /** Starts at this instant. */
-  constructor(start: Date | Temporal.Instant | string = '2030-01-01T00:00:00Z') {
+  constructor(start: Moment = '2030-01-01T00:00:00Z') {
     this.#wall = parseInstant(start)
   }
 
@@ -88,7 +88,7 @@ export class VirtualClock implements Clock {
   }
 
   /** Lets time pass until the wall clock reads this instant. */
-  advanceTo(instant: Date | Temporal.Instant | string): Promise<void> {
+  advanceTo(instant: Moment): Promise<void> {
     const to = parseInstant(instant)
     return this.#inTurn(() => {
       if (to >= this.#wall) return this.#pass(this.#monotonic + to - this.#wall)

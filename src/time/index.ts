@@ -1,5 +1,7 @@
 /** Parses a when into a rule, and finds the instants of a rule. Pure: the present is always a parameter. */
 
+import '../errors/node-version.ts'
+
 export {
   type CalendarInput,
   type CalendarLookup,
@@ -57,7 +59,6 @@ export { closest } from './text/index.ts'
 export {
   type DstInput,
   type MisfireInput,
-  type Moment,
   type Parsed,
   type Preview,
   type PreviewedInstant,
@@ -80,5 +81,6 @@ export {
   formatLocal,
   INSTANT_MAX,
   INSTANT_MIN,
+  type Moment,
   parseInstant,
 } from './zones/index.ts'

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { HTTP_DRAIN_MS_MAX } from '../../src/cli/serve/serve.ts'
 import { readConfig, SETTING_LIST, variableOf } from '../../src/config/index.ts'
 import { METRIC_LIST } from '../../src/server/observability/metric-definitions.ts'
 import { Metrics } from '../../src/server/observability/metrics.ts'
@@ -212,11 +213,36 @@ describe('images and units', () => {
     expect(used.filter((name) => !known.has(name))).toEqual([])
   })
 
-  it('allow a drain the time it may take', () => {
+  it('tell proxies before they stop, and allow a stop the time it may take', () => {
     const { wakeful } = compose.services
-    expect(parseDuration(wakeful!.stop_grace_period as string)).toBeGreaterThan(drainMs)
-    expect(1000 * Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1])).toBeGreaterThan(drainMs)
-    expect(1000 * Number(/docker stop --timeout (\d+)/.exec(dockerfile)![1])).toBeGreaterThan(drainMs)
+    const kills = [
+      parseDuration(wakeful!.stop_grace_period as string),
+      1000 * Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]),
+      1000 * Number(/docker stop --timeout (\d+)/.exec(dockerfile)![1]),
+    ]
+    const lameDucks = [dockerfile, unit].map((text) =>
+      parseDuration(/\bWAKEFUL_LAME_DUCK=(\w+)/.exec(text)![1]!),
+    )
+    expect(lameDucks).toEqual([5_000, 5_000])
+    for (const killMs of kills) expect(killMs).toBeGreaterThan(lameDucks[0]! + drainMs + HTTP_DRAIN_MS_MAX)
+  })
+
+  it('wait for a database that starts later, and never give up', () => {
+    for (const text of [dockerfile, unit]) expect(text).toMatch(/\bWAKEFUL_WAIT=forever\b/)
+    const [head] = unit.split('[Service]')
+    expect(head).toMatch(/^StartLimitIntervalSec=0$/m)
+    expect(unit).toMatch(/^Restart=always$/m)
+    expect(compose.services.wakeful!.restart).toBe('unless-stopped')
+  })
+
+  it('set valid values', () => {
+    const env = Object.fromEntries(
+      [...`${dockerfile}\n${unit}`.matchAll(/\b(WAKEFUL_[A-Z_]+)=([\w:/.]+)/g)].map(([, name, value]) => [
+        name!,
+        value!,
+      ]),
+    )
+    expect(readConfig({ flags: {}, env }).config).toMatchObject({ lameDuck: '5s', wait: 'forever' })
   })
 
   it('run as an unprivileged user', () => {

@@ -77,6 +77,14 @@ const CASES: readonly Case[] = [
       'The oldest has waited for 45 s. Either all hands are busy (wakeful_in_flight at the concurrency) or the store is slow (wakeful_settle_duration_seconds).',
   },
   {
+    alert: 'WakefulSecretMissing',
+    well: [[`wakeful_secret_ok{${HERE}}`, '1x200']],
+    ill: [[`wakeful_secret_ok{${HERE}}`, '1x100 0x100']],
+    labels: { ...warning, ...PLACE },
+    summary: 'a:7420 lacks the secret of its store, and sends no webhooks',
+    description: 'The other processes send them. Give this one the same WAKEFUL_SECRET and start it again.',
+  },
+  {
     alert: 'WakefulNoOwner',
     well: [
       [`wakeful_shards{${HERE},pool="mail",owner="nobody"}`, '64x200'],
@@ -92,10 +100,22 @@ const CASES: readonly Case[] = [
       'Start a process that serves this pool. The shards of a dead one are taken over within seconds, so that none is left.',
   },
   {
+    alert: 'WakefulHandlerMissing',
+    well: [[`wakeful_without_handler_seconds{${HERE},pool="app"}`, '0x150 40 0x50']],
+    ill: [[`wakeful_without_handler_seconds{${HERE},pool="app"}`, '0x100 90x100']],
+    labels: { ...warning, pool: 'app' },
+    summary: 'Alarms of pool app are due, and no process has registered their handler',
+    description:
+      "They wait, uncounted. The log and wakeful doctor name the handler. Start a process that registers it, or correct the alarms' target.",
+  },
+  {
     alert: 'WakefulLate',
     well: [
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="1"}`, '0+99.5x200'],
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="+Inf"}`, '0+100x200'],
+      // A circuit is open.
+      [`wakeful_fire_deferred_seconds_bucket{${HERE},target="webhook",le="900"}`, '0x200'],
+      [`wakeful_fire_deferred_seconds_bucket{${HERE},target="webhook",le="+Inf"}`, '0+100x200'],
     ],
     ill: [
       [`wakeful_fire_lateness_seconds_bucket{${HERE},target="webhook",le="5"}`, '0x200'],
@@ -104,7 +124,8 @@ const CASES: readonly Case[] = [
     ],
     labels: warning,
     summary: 'One fire in a hundred is more than 5 s late',
-    description: 'The 99th percentile of lateness is 9.95 s.',
+    description:
+      'The 99th percentile of lateness is 9.95 s. What a limit, a pause or an open circuit deferred does not count.',
   },
   {
     alert: 'WakefulFailures',

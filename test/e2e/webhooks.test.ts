@@ -304,7 +304,9 @@ describe('secrets', () => {
       const again = await open(path, { allowPrivateTargets: true })
       expect((await again.webhooks.secret()).secret).toBe(secret)
       await again.close()
-      await expect(open(path, { secret: 'x'.repeat(40) })).rejects.toThrow(/another secret/)
+      const other = await open(path, { secret: 'x'.repeat(40) })
+      await expect(other.webhooks.secret()).rejects.toThrow(/another secret/)
+      await other.close()
     })
   })
 
@@ -318,7 +320,9 @@ describe('secrets', () => {
     const second = await open(url, { secret })
     expect(await second.webhooks.secret()).toMatchObject({ secret: rotated, former: before })
     await second.close()
-    await expect(open(url, { secret: 'y'.repeat(40) })).rejects.toThrow(/another secret/)
+    const other = await open(url, { secret: 'y'.repeat(40) })
+    await expect(other.webhooks.secret()).rejects.toThrow(/another secret/)
+    await other.close()
   })
 })
 

@@ -51,3 +51,17 @@ it('describes the target and impossible actions correctly', async () => {
   await expect(wakeful.edit(id, { label: 'x' })).rejects.toThrow('Cannot edit: the alarm has ended (fired)')
   await expect(wakeful.edit(id, { when: 'tomorrow' })).rejects.toThrow('Cannot reschedule: ')
 })
+
+it('shows the notes of a reschedule where it happened, and not at the set', async () => {
+  await using bench = await openTest({ clock: '2026-03-02T10:00:00Z', timezone: 'UTC' })
+  const { wakeful, clock } = bench
+  const { id } = await wakeful.set('every day at 9am', { target: 'inbox' })
+  const lines = async () => (await wakeful.why(id)).story.map(({ text }) => text)
+  expect(await lines()).toEqual([expect.stringMatching(/^set \(library\): read as '.*9/)])
+  await clock.advance('1d')
+  await wakeful.reschedule(id, 'every day at 5pm')
+  expect(await lines()).toEqual([
+    'set (library)',
+    expect.stringMatching(/^rescheduled to [^:]*T17:00:00.000Z: read as 'every day at 17:00'/),
+  ])
+})

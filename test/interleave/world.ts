@@ -210,7 +210,7 @@ export class World {
     intercept(applicationName, interceptor)
     const url = new URL(this.#url)
     url.searchParams.set('application_name', applicationName)
-    const database = new this.subject.Database({ url: url.href, schema: this.schema, connectionsMax: 4 })
+    const database = new this.subject.Database(pg, { url: url.href, schema: this.schema, connectionsMax: 4 })
     this.#databases.set(name, database)
     return database
   }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { entrust, folderOf, freePort, type Needed, ownFolder, unprivileged } from './programs.ts'
 
@@ -17,6 +17,8 @@ export interface PostgresServer {
   crash(): Promise<void>
   /** Stops the server as in a crash. */
   die(): Promise<void>
+  /** Suspends every process of the server, so that it answers nothing; the function returned resumes them. */
+  freeze(): () => void
 }
 
 const NEEDED: Needed = {
@@ -95,6 +97,7 @@ async function start(
     logPath,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
     die,
+    freeze: () => freeze(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])),
     async stop() {
       await die()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -103,6 +106,21 @@ async function start(
       await die()
       child = await launch()
     },
+  }
+}
+
+function freeze(postmaster: number): () => void {
+  // First of all, so that it starts no more processes.
+  process.kill(postmaster, 'SIGSTOP')
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  const backends = processes
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid, parent]) => (parent === postmaster ? pid! : []))
+  for (const pid of backends) process.kill(pid, 'SIGSTOP')
+  return () => {
+    for (const pid of [...backends, postmaster]) process.kill(pid, 'SIGCONT')
   }
 }
 

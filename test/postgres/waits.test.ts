@@ -203,7 +203,7 @@ test('a reader of the log waits a second at most for an open writer, and reads u
   expect(waited).toBeLessThan(1_050)
   expect(await reading).toHaveLength(1)
   await writer.query('COMMIT')
-  expect(await bench.store.events(ann, { after: 0, limit: 10 })).toHaveLength(2)
+  expect((await bench.store.events(ann, { after: 0, limit: 10 })).events).toHaveLength(2)
 })
 
 const EVENT = {

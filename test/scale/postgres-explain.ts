@@ -1,4 +1,5 @@
 import { FAIR_QUERIES } from '../../src/stores/postgres/claims/fair-scan.ts'
+import { EVENT_QUERIES, LOG_QUERIES } from '../../src/stores/postgres/reads/event-queries.ts'
 import { STREAM_QUERIES, UPCOMING } from '../../src/stores/postgres/reads/list.ts'
 import * as queries from '../../src/stores/postgres/sql/queries.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
@@ -12,6 +13,8 @@ type StatementName =
   | keyof typeof queries
   | keyof typeof FAIR_QUERIES
   | keyof typeof STREAM_QUERIES
+  | keyof typeof LOG_QUERIES
+  | `events ${string & keyof typeof EVENT_QUERIES}`
   | 'upcoming'
 
 /** Statements that must have run: claim, settle, cancel, list, history. */
@@ -19,7 +22,7 @@ const NEEDED: readonly StatementName[] = [
   'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertInFlightBatches', 'pending', 'found', 'heartbeat',
   'shareShards', 'removeClaimedTimers', 'moveClaimedTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeInFlightBatches',
   'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'snapshotsBySeq',
-  'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'seqsOfKeys', 'upcoming',
+  'subjectSelection', 'events owner', 'events alarm', 'newestOfAlarm', 'tallyOfOwner', 'seqsOfKeys', 'upcoming',
   ...(Object.keys(STREAM_QUERIES) as (keyof typeof STREAM_QUERIES)[]),
 ] // biome-ignore format: a list
 
@@ -113,11 +116,20 @@ function mostOf(runs: readonly Run[]): Most {
   }
 }
 
+const EVENT_PAGES = Object.fromEntries(
+  Object.entries(EVENT_QUERIES).map(([source, { page }]) => [`events ${source}`, page]),
+)
+
 /** The server logs them with the store's schema, quoted. */
 const NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ ...queries, ...STREAM_QUERIES, ...FAIR_QUERIES, upcoming: UPCOMING }).map(
-    ([name, text]) => [squeezed(text as string), name],
-  ),
+  Object.entries({
+    ...queries,
+    ...STREAM_QUERIES,
+    ...FAIR_QUERIES,
+    ...EVENT_PAGES,
+    ...LOG_QUERIES,
+    upcoming: UPCOMING,
+  }).map(([name, text]) => [squeezed(text as string), name]),
 )
 
 function squeezed(text: string): string {

@@ -85,6 +85,7 @@ describe('the life of an alarm', () => {
     await clock.advance('11s')
     const last = await wakeful.fail(id, 'HTTP 503')
     expect(last).toMatchObject({ status: 'failed', result: 'FAILED: HTTP 503 (after 3 attempts)', startedAt })
+    expect(last).toMatchObject({ completedAt: null, durationMs: null })
     expect(sent).toHaveLength(3)
   })
 
@@ -95,7 +96,24 @@ describe('the life of an alarm', () => {
     expect((await wakeful.get(id))?.status).toBe('fired')
     await clock.advance('2s')
     expect(await wakeful.get(id)).toMatchObject({ status: 'timed_out', result: 'timeout_unknown' })
-    await expect(wakeful.complete(id, 'ok after all')).resolves.toMatchObject({ status: 'completed' })
+    expect(await wakeful.complete(id, 'ok after all')).toMatchObject({
+      status: 'completed',
+      completedAt: new Date(clock.now()),
+      failureCount: 0,
+      lastError: null,
+      attempts: 1,
+    })
+  })
+
+  it('has no completion after a late report of failure', async () => {
+    const { wakeful, clock } = bench
+    const { id } = await wakeful.set('in 1 minute', report)
+    await clock.advance('10 minutes')
+    expect(await wakeful.fail(id, 'too late')).toMatchObject({
+      status: 'failed',
+      completedAt: null,
+      failureCount: 1,
+    })
   })
 })
 
@@ -163,6 +181,21 @@ describe('queries', () => {
     ])
   })
 
+  it('lists nothing by due time that has no next instant', async () => {
+    const { wakeful, clock } = bench
+    const awaited = await wakeful.set('in 1 minute', report)
+    const hourly = { every: '1h', start: new Date(clock.now() + 60_000) }
+    const recurring = await wakeful.set(hourly, { ...report, completionTimeout: '1d' })
+    await clock.advance('2 minutes')
+    const between = await wakeful.set('in 30 minutes', { target: 'pushover' })
+    expect(await wakeful.get(awaited.id)).toMatchObject({ status: 'fired', nextFireAt: null })
+    const due = async (status?: 'pending') =>
+      (await wakeful.list({ order: 'due', ...(status && { status }) })).items.map(({ id }) => id)
+    expect(await due()).toEqual([between.id, recurring.id])
+    expect(await due('pending')).toEqual([between.id, recurring.id])
+    await expect(wakeful.list({ order: 'due', status: 'fired' })).rejects.toThrow(/have a next instant/)
+  })
+
   it('answers its troubleshooting by why', async () => {
     const { wakeful, clock } = bench
     const { id } = await wakeful.set('in 1 minute', { target: 'renamed' })
@@ -180,10 +213,13 @@ describe('cancel, reset, parse, restart', () => {
   it('cancels softly, and unknown ids are not found', async () => {
     const { wakeful, clock } = bench
     const { id } = await wakeful.set('in 1 minute', { target: 'pushover' })
-    expect((await wakeful.cancel(id)).outcome).toBe('cancelled')
+    await clock.advance('10 seconds')
+    const cancelledAt = new Date(clock.now())
+    const { outcome, alarm } = await wakeful.cancel(id)
+    expect([outcome, alarm.cancelledAt]).toEqual(['cancelled', cancelledAt])
     await clock.advance('1 hour')
     expect(sent).toEqual([])
-    expect((await wakeful.get(id))?.status).toBe('cancelled')
+    expect(await wakeful.get(id)).toMatchObject({ status: 'cancelled', cancelledAt, updatedAt: cancelledAt })
     await expect(wakeful.cancel('nobody')).rejects.toMatchObject({ code: 'not_found' })
   })
 

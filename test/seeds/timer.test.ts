@@ -40,6 +40,35 @@ describe('one timer per tenant and key', () => {
     })
   })
 
+  it('keeps when its wait began: the last set or reschedule, and nothing else', async () => {
+    const { wakeful, clock } = bench
+    const timers = wakeful.forTenant('a')
+    const registered = async () => (await timers.getByKey('call-1'))!.registeredAt
+    const { id } = await timers.set({ delay: '10m' }, { ...options, maxFailures: 1 })
+    const first = new Date(clock.now())
+    expect(await registered()).toEqual(first)
+    await clock.advance('1m')
+    for (const work of [
+      () => timers.edit(id, { label: 'renamed' }),
+      () => timers.pause(id),
+      () => timers.resume(id),
+    ]) {
+      await work()
+      expect(await registered()).toEqual(first)
+    }
+    const again = new Date(clock.now() + 1_000)
+    await clock.advance('1s')
+    await timers.set({ delay: '10m' }, { ...options, correlationId: 'trace-2' })
+    expect(await registered()).toEqual(again)
+    await clock.advance('1m')
+    const moved = new Date(clock.now())
+    await timers.reschedule(id, { delay: '1m' })
+    expect(await registered()).toEqual(moved)
+    await clock.advance('2m')
+    expect((await timers.get(id))!.status).toBe('fired')
+    expect(await registered()).toEqual(moved)
+  })
+
   it('is reset by an upsert: due time, correlation id and state', async () => {
     const { wakeful, clock } = bench
     const timers = wakeful.forTenant('a')

@@ -37,6 +37,9 @@ async function tenants(operator: ReturnType<typeof keyed>) {
   const ann = keyed((await make({ owner: 'did:matrix:ann:f00' }, acme)).key)
   const reader = keyed((await make({ owner: 'did:matrix:ann:f00', rights: 'read' }, acme)).key)
 
+  const audited = server.lines.map((line) => JSON.parse(line)).filter(({ act }) => act === 'key_created')
+  // The operator made the first for acme, and acme's admin the others.
+  expect(audited.slice(-3).map(({ tenant }) => tenant)).toEqual(['acme', 'acme', 'acme'])
   const set = await ann('POST', '/v1/alarms', ALARM)
   expect(set.status).toBe(201)
   expect((await reader('GET', `/v1/alarms/${set.json.id}`)).status).toBe(200)

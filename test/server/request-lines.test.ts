@@ -76,3 +76,20 @@ it('takes the method from the request line only', async () => {
   const { json } = await call('GET', '/v1/stats', undefined, { 'x-http-method-override': 'DELETE' })
   expect(json.total).toBe(0)
 })
+
+it('answers health checks of HTTP/1.0 without a Host, and nothing else without one', async () => {
+  const check = (line: string) => raw(url, `${line}\r\n\r\n`)
+  for (const line of [
+    'GET /healthz HTTP/1.0',
+    'HEAD /healthz HTTP/1.0',
+    'OPTIONS /healthz HTTP/1.0',
+    'GET /healthz?x=1 HTTP/1.0',
+  ])
+    expect([line, (await check(line)).status]).toEqual([line, 200])
+  for (const line of ['GET /readyz HTTP/1.0', 'OPTIONS /readyz HTTP/1.0']) {
+    const { json } = await check(line)
+    expect([line, typeof json.checks.store.ok]).toEqual([line, 'boolean'])
+  }
+  for (const line of ['GET /healthz HTTP/1.1', 'GET /v1/stats HTTP/1.0', 'GET /healthzz HTTP/1.0'])
+    expect([line, (await check(line)).status]).toEqual([line, 400])
+})

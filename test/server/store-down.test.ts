@@ -34,6 +34,37 @@ it('lets only a known scraper read the metrics while the database is down', asyn
   }
 }, 120_000)
 
+it('answers a scrape while the database is frozen', async () => {
+  const postgres = await startPostgres()
+  try {
+    const metrics = new Metrics({ version: '1', node: '1' })
+    const at = await serving({ store: postgres.url(), server: { metrics } })
+    const { readings, clock } = at.wakeful.operator
+    metrics.attach({ readings, clock })
+    await at.wakeful.start()
+    const scrape = async () => {
+      const { status, text } = await at.call('GET', '/metrics')
+      return [status, /^wakeful_store_up (\d)$/m.exec(text)?.[1]]
+    }
+    await expect.poll(scrape).toEqual([200, '1'])
+    const thaw = postgres.freeze()
+    try {
+      // Nothing that waits for the database returns.
+      for (let round = 0; round < 5; round++) {
+        await new Promise((wake) => setTimeout(wake, 1_100))
+        expect(await scrape()).toEqual([200, '0'])
+      }
+      expect((await at.call('GET', '/readyz')).status).toBe(503)
+    } finally {
+      thaw()
+    }
+    await expect.poll(scrape, { timeout: 60_000 }).toEqual([200, '1'])
+    await at.close()
+  } finally {
+    await postgres.stop()
+  }
+}, 120_000)
+
 it('is not ready while the database is read-only, and is ready afterwards', async () => {
   const postgres = await startPostgres()
   const client = new Client({ connectionString: postgres.url() })

@@ -36,15 +36,23 @@ it('rejects options it cannot stream', async () => {
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.get('x-request-id')).not.toBeNull()
   cut.abort()
-  for (const query of ['after=florp', 'florp=1', 'types=', 'after=newest&after=oldest'])
+  for (const query of ['after=florp', 'florp=1', 'type=', 'after=newest&after=oldest'])
     expect((await call('GET', `/v1/events/stream?${query}`)).json.code).toBe('invalid_request')
   const detail = async (types: string) =>
-    (await call('GET', `/v1/events/stream?types=${types}`)).json.detail as string
+    (await call('GET', `/v1/events/stream?type=${types}`)).json.detail as string
   expect(await detail('order.paid,alarm.fird')).toMatch(
-    '`types`: There is no event type "alarm.fird". Did you mean alarm.fired?',
+    '`type`: There is no event type "alarm.fird". Did you mean alarm.fired?',
   )
-  for (const types of ['alarm.set', 'Alarm.fired', 'timer.florp', 'alarm.*', 'watch.stale', '%20,%20'])
-    expect(await detail(types)).toMatch(/^`types`/)
+  for (const types of [
+    'alarm.set',
+    'Alarm.fired',
+    'timer.florp',
+    'alarm*',
+    'watch.*',
+    'watch.stale',
+    '%20,%20',
+  ])
+    expect(await detail(types)).toMatch(/^`type`/)
   expect((await call('GET', '/v1/events/stream', undefined, { 'last-event-id': 'florp' })).status).toBe(400)
   expect((await call('POST', '/v1/events/stream')).status).toBe(405)
 })
@@ -57,7 +65,7 @@ it('shows one alarm’s events, those of some types, and never another owner’s
   const [one, paused, foreign, unknown] = [0, 0, 0, 0].map(() => new StreamReader())
   const streams = [
     openStream(`${STREAM}?alarm_id=${mine}`, one!, headers),
-    openStream(`${STREAM}?types=alarm.paused,alarm.resumed`, paused!, headers),
+    openStream(`${STREAM}?type=alarm.paused&type=alarm.resumed`, paused!, headers),
     openStream(`${STREAM}?after=oldest&alarm_id=${theirs}`, foreign!, headers),
     openStream(`${STREAM}?after=oldest&alarm_id=nobody`, unknown!, headers),
   ]
@@ -79,7 +87,7 @@ it('misses and repeats no event, cut at random moments while 5,000 are appended'
   const EVENTS = 5_000
   for (const [owner, query, wanted] of [
     ['all', '', (_n: number) => true],
-    ['some', '?types=order.odd', (n: number) => n % 2 === 1],
+    ['some', '?type=order.odd', (n: number) => n % 2 === 1],
   ] as const) {
     const alarms = wakeful.forTenant('default', owner)
     const reader = new StreamReader()

@@ -92,7 +92,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const headers = { 'wakeful-owner': 'follow' }
   const [ws, other] = [await connected(url, { headers }), await connected(url)]
   await other.call('subscribe')
-  expect((await ws.call('subscribe', { types: ['alarm.set'] })).error.detail).toMatch('no event type')
+  expect((await ws.call('subscribe', { type: ['alarm.set'] })).error.detail).toMatch('no event type')
   const { subscription, cursor } = (await ws.call('subscribe')).result
   const append = async (n: number) => (await ws.call('append', { type: 'order.paid', data: { n } })).result
   const first = await append(1)
@@ -104,7 +104,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const third = await append(3)
   await ws.call('append', { type: 'order.lost' })
   const again = await connected(url, { headers })
-  const resumed = (await again.call('subscribe', { after: first.cursor, types: ['order.paid'] })).result
+  const resumed = (await again.call('subscribe', { after: first.cursor, type: ['order.paid'] })).result
   await again.until((m) => m.event?.id === third.id)
   const numbers = () => again.received.flatMap((text) => JSON.parse(text).event?.data.n ?? [])
   expect(numbers()).toEqual([2, 3])
@@ -113,7 +113,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   await start.call('subscribe', { after: cursor })
   await start.until((m) => m.event?.type === 'order.lost')
   const oldest = await connected(url, { headers })
-  await oldest.call('subscribe', { after: 'oldest', types: 'order.paid, order.lost' })
+  await oldest.call('subscribe', { after: 'oldest', type: 'order.paid, order.lost' })
   await oldest.until((m) => m.event?.type === 'order.lost')
   expect(oldest.received.slice(1).map((text) => JSON.parse(text).event.id)).toEqual(
     start.received.slice(1).map((text) => JSON.parse(text).event.id),

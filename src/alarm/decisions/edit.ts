@@ -42,18 +42,14 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
   const remove = others.map((timer) => timer.id)
   const events = droppedRecords(alarm, others, 'cancelled', context.now)
+  const record = edited(alarm, context, { cancelledAt: context.now })
   if (inFlight.some((timer) => timer.generation === alarm.generation)) {
-    const change = {
-      remove,
-      events,
-      alarm: edited(alarm, context, { cancelledAt: context.now }),
-      markEdited: ids(inFlight),
-    }
+    const change = { remove, events, alarm: record, markEdited: ids(inFlight) }
     return { change, outcome: 'firing' }
   }
   events.push(alarmRecord('alarm.cancelled', context.now))
   const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'cancelled' as const }
-  const change = { remove, events, outcome, tally: tallyOf(state, to, null) }
+  const change = { remove, events, alarm: record, outcome, tally: tallyOf(state, to, null) }
   // An occurrence that a reschedule superseded may still be about to start: the alarm ends, but the cancel has not won.
   return { change, outcome: inFlight.length > 0 ? 'firing' : 'cancelled' }
 }
@@ -192,7 +188,7 @@ export function replace(
   const { alarm, timers } = snapshot
   const from = stateOf(alarm, timers, snapshot.outcome)
   const to = move(snapshot, event)
-  const record = edited(alarm, context, {
+  const changed = edited(alarm, context, {
     ...by.alarm,
     id: alarm.id,
     createdAt: alarm.createdAt,
@@ -200,6 +196,8 @@ export function replace(
     pausedAt: to === 'paused' && by.resumes !== true ? alarm.pausedAt : null,
     cancelledAt: null,
   })
+  // A new wait begins. `why` compares it with `createdAt`, so it must be later, as `updatedAt` always is.
+  const record = { ...changed, registeredAt: changed.updatedAt }
   const due = settleDue(snapshot, context)
   // The end of a one-shot is the end of its alarm, so it has no other occurrence beside it.
   const [owed, dropped] = recurs(record) ? [due.owed, []] : [[], due.owed]
@@ -215,7 +213,10 @@ export function replace(
       ...due.events,
       ...dropped.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
       ...droppedRecords(alarm, resting.filter(isDropped), 'rescheduled', context.now),
-      alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
+      alarmRecord('alarm.rescheduled', context.now, {
+        next_fire_at: formatInstant(by.first),
+        ...(record.notes.length > 0 && { notes: record.notes }),
+      }),
     ],
     tally: tallyOf(from, to, null),
   }

@@ -66,7 +66,7 @@ describe('on what awaits it', () => {
   test('failure without attempts left ends it', () => {
     expect(report(snapshot(once, [awaited], { options: { maxFailures: 1 } }), bad, context)).toMatchObject({
       remove: [1],
-      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)' },
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempt)' },
       tally: { from: 'fired', to: 'failed' },
     })
   })
@@ -108,17 +108,22 @@ test('early, while the delivery is under way, it is kept for the settle', () => 
 
 describe('late, after the time-out', () => {
   const timedOut = snapshot(once, [], {
-    outcome: { status: 'timed_out', startedAt: NOW + HOUR, attempts: 1 },
+    outcome: { status: 'timed_out', startedAt: NOW + HOUR, attempts: 1, failureCount: 1 },
   })
 
   test('it is kept, and the alarm is what it says', () => {
     expect(report(timedOut, ok, context)).toMatchObject({
-      outcome: { status: 'completed', result: 'done', durationMs: HOUR },
+      outcome: { status: 'completed', result: 'done', durationMs: HOUR, failureCount: 0 },
       events: [{ type: 'alarm.completed', data: { late: true } }],
       tally: { from: 'timed_out', to: 'completed', durationMs: HOUR },
     })
     expect(report(timedOut, bad, context)).toMatchObject({
-      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)', lastError: 'broken' },
+      outcome: {
+        status: 'failed',
+        result: 'FAILED: broken (after 1 attempt)',
+        completedAt: null,
+        failureCount: 1,
+      },
       events: [{ type: 'alarm.failed', data: { late: true } }],
       tally: { from: 'timed_out', to: 'failed' },
     })

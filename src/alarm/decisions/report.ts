@@ -4,6 +4,7 @@ import {
   type Change,
   type Context,
   type EarlyReport,
+  failedResult,
   isEnd,
   NO_OUTCOME,
   occurrenceId,
@@ -102,7 +103,7 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
   const outcome = snapshot.outcome ?? NO_OUTCOME
   const ended = reported.ok ? 'completed' : 'failed'
   const durationMs = reported.ok && outcome.startedAt !== null ? context.now - outcome.startedAt : null
-  const result = reported.ok ? reported.text : `FAILED: ${reported.text} (after ${outcome.attempts} attempts)`
+  const result = reported.ok ? reported.text : failedResult(reported.text, outcome.attempts)
   const data = reported.ok
     ? { result: reported.text, duration_ms: durationMs, late: true }
     : { error: reported.text, late: true }
@@ -111,9 +112,11 @@ function reportLate(snapshot: Snapshot, reported: Report, context: Context): Cha
       ...outcome,
       status: recurs(alarm) ? null : ended,
       result,
-      completedAt: context.now,
+      completedAt: reported.ok ? context.now : null,
       durationMs,
       lastError: reported.ok ? null : reported.text,
+      // The timeout counted the last attempt as a failure, which it was not.
+      failureCount: reported.ok ? outcome.attempts - 1 : outcome.failureCount,
     },
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
     // A recurring alarm keeps its status: only the duration is added.

@@ -137,7 +137,8 @@ describe('a once alarm', () => {
     const change = settle(loaded(once), { ...failed, gone: true }, context)
     expect(change).toMatchObject({
       remove: [1],
-      outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempts)' },
+      outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempt)' },
+      alarm: { cancelledAt: context.now },
       tally: { from: 'pending', to: 'cancelled' },
     })
     expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])

@@ -7,6 +7,7 @@ import {
   type EarlyReport,
   type EventDraft,
   edited,
+  failedResult,
   isEnd,
   type LifecycleEvent,
   type NewTimer,
@@ -109,13 +110,14 @@ function delivered(loaded: LoadedTimer, delivery: Success, context: Context): Ch
   const { alarm, timer } = loaded
   const { firedAt, endedAt, report } = delivery
   const startedAt = timer.startedAt ?? firedAt
-  const awaits = alarm.ack === 'report' && report === null && alarm.cancelledAt === null
+  const isDone = alarm.ack === 'delivery' || report !== null
+  const awaits = !isDone && alarm.cancelledAt === null
   const outcome: Outcome = {
     status: null,
     startedAt,
     lastFiredAt: firedAt,
-    completedAt: awaits ? null : endedAt,
-    durationMs: awaits ? null : endedAt - startedAt,
+    completedAt: isDone ? endedAt : null,
+    durationMs: isDone ? endedAt - startedAt : null,
     result: report,
     lastError: null,
     failureCount: timer.attempt,
@@ -164,8 +166,7 @@ export function failed(loaded: LoadedTimer, failure: Failure, context: Context):
     const retry = parkedWhilePaused(alarm, { ...openTimer(timer, startedAt), kind: 'retry', wakeAt, attempt })
     return keepOpen(loaded, retry, { outcome, events }, 'attempt_failed')
   }
-  const result = `FAILED: ${error} (after ${attempt} attempts)`
-  const outcome = { ...summary, completedAt: failure.endedAt, result }
+  const outcome = { ...summary, result: failedResult(error, attempt) }
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
@@ -196,6 +197,7 @@ function deadLetter(
     createdVia: 'dead-letter',
     createdAt: context.now,
     updatedAt: context.now,
+    registeredAt: context.now,
     pausedAt: null,
     cancelledAt: null,
     notes: [
@@ -369,13 +371,18 @@ function end(
   const status = isEnd(state) ? state : 'completed'
   const events = [...consequences.events]
   if (status === 'cancelled') events.push(alarmRecord('alarm.cancelled', context.now))
+  // A user's cancel has stored its instant already; a target that is gone has not.
+  const isNew = status === 'cancelled' && alarm.cancelledAt === null
+  const rest = isNew
+    ? { ...consequences, alarm: edited(alarm, context, { cancelledAt: context.now }) }
+    : consequences
   // Without an outcome, this occurrence leaves the summary of the previous one as it is.
-  if (consequences.outcome === undefined) {
-    return { remove: [timer.id], ...consequences, status, events, tally: tallyOf(from, status, null) }
+  if (rest.outcome === undefined) {
+    return { remove: [timer.id], ...rest, status, events, tally: tallyOf(from, status, null) }
   }
-  const outcome = { ...consequences.outcome, status }
+  const outcome = { ...rest.outcome, status }
   const tally = tallyOf(from, status, outcome.durationMs)
-  return { ...consequences, remove: [timer.id], outcome, events, tally }
+  return { ...rest, remove: [timer.id], outcome, events, tally }
 }
 
 function openTimer(timer: NewTimer, startedAt: number): NewTimer {

@@ -5,6 +5,7 @@ import {
   type Context,
   daysOff,
   FORCED_TICK,
+  failedResult,
   movesToWorkingDay,
   type NewTimer,
   NO_OUTCOME,
@@ -225,7 +226,7 @@ function skipMissedOneShot(loaded: LoadedTimer, context: Context): Decision {
     ...NO_OUTCOME,
     completedAt: context.now,
     lastError: error,
-    result: `FAILED: ${error} (after 0 attempts)`,
+    result: failedResult(error, 0),
   }
   return closeMissed(loaded, { events, outcome }, context)
 }

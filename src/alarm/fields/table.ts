@@ -128,7 +128,8 @@ export const ALARM_FIELDS = {
   result: { type: 'text', wire: 'result', omits: [null],
     doc: 'What was reported, or `FAILED: …`, `RETRY: …`, `timeout_unknown`.' },
   startedAt: { type: 'instant', wire: 'started_at', omits: [null], doc: 'When its first attempt began.' },
-  completedAt: { type: 'instant', wire: 'completed_at', omits: [null], doc: 'When it was reported complete.' },
+  completedAt: { type: 'instant', wire: 'completed_at', omits: [null],
+    doc: 'When it was reported complete, or, with `ack: delivery`, delivered. A failure has none.' },
   durationMs: { type: 'integer', wire: 'duration_ms', omits: [null], doc: 'Milliseconds from its first attempt to its report.' },
   attempts: { type: 'integer', wire: 'attempts', omits: [0], doc: 'Attempts at its newest occurrence.' },
   createdBy: { type: 'text', wire: 'created_by', column: 'created_by', calls: SET, aside: true, defaultValue: null, omits: [null],
@@ -137,7 +138,12 @@ export const ALARM_FIELDS = {
     doc: 'The interface it was set through: library, cli, rest, ws, mcp.' },
   declaredBy: { type: 'text', wire: 'declared_by', column: 'declared_by', defaultValue: null, omits: [null],
     doc: 'The name of the `apply` that declared it.' },
-  updatedAt: { type: 'instant', wire: 'updated_at', doc: 'When it was last edited. Pass it in `If-Match` to detect concurrent edits.' },
+  updatedAt: { type: 'instant', wire: 'updated_at',
+    doc: 'The version of what was asked: when a call last changed it. A fire or a failure does not. Pass it in `If-Match` to detect concurrent edits.' },
+  registeredAt: { type: 'instant', wire: 'registered_at',
+    doc: 'When its wait began: when it was last set or rescheduled. Nothing else changes it.' },
+  cancelledAt: { type: 'instant', wire: 'cancelled_at', omits: [null],
+    doc: 'When it was cancelled. One that was firing then ends with that delivery.' },
   notes: { type: 'notes', wire: 'notes', omits: [null], doc: 'Remarks on the request, such as how an ambiguous time was read.' },
 } as const satisfies Readonly<Record<string, Field>>
 

@@ -38,6 +38,11 @@ export type ReadScope =
   | { readonly tenant: string; readonly owner: null }
   | { readonly tenant: null; readonly owner: null }
 
+/** Whether a scope sees the rows of this tenant and owner. */
+export function isSeen(scope: ReadScope, { tenant, owner }: Scope): boolean {
+  return scope.tenant === null || (scope.tenant === tenant && (scope.owner === null || scope.owner === owner))
+}
+
 /** The record: what was asked and by whom. Written by users' calls only, never by a fire. */
 export interface Alarm extends Scope, OptionFields {
   readonly id: string
@@ -49,8 +54,10 @@ export interface Alarm extends Scope, OptionFields {
   readonly createdAt: number
   /** Strictly increases with every edit, so that a caller can name the version it has read. */
   readonly updatedAt: number
+  /** When its wait began: its last set or reschedule. Nothing else moves it. */
+  readonly registeredAt: number
   readonly pausedAt: number | null
-  /** When it was cancelled while an occurrence was firing: no retry, no recurrence. */
+  /** When it was cancelled. If an occurrence was firing then, the alarm ends with it: no retry, no recurrence. */
   readonly cancelledAt: number | null
   readonly notes: readonly string[]
 }
@@ -98,7 +105,7 @@ export interface BuildContext extends FieldContext {
 /** The properties of a record that are not fields with a column of their own. */
 const OTHERS = [
   'tenant', 'owner', 'id', 'generation', 'rule', 'calendars', 'target', 'payload', 'backoff', 'onFailure', 'createdAt',
-  'updatedAt', 'pausedAt', 'cancelledAt', 'notes',
+  'updatedAt', 'registeredAt', 'pausedAt', 'cancelledAt', 'notes',
 ] as const // biome-ignore format: a list
 
 /** An alarm with only the defaults. */
@@ -123,6 +130,7 @@ export function buildAlarm(
   record.calendars = calendars === undefined ? NO_CALENDARS : namedBy(resolved.rule, calendars)
   record.createdAt = now
   record.updatedAt = now
+  record.registeredAt = now
   record.notes = resolved.notes
   record.maxFailures = defaults.maxFailures
   record.completionTimeoutMs = defaults.completionTimeoutMs

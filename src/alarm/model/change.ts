@@ -74,8 +74,11 @@ export interface Context {
   readonly newId: () => string
 }
 
+/** Where an event can come from. */
+export const ORIGINS = ['caught', 'caused', 'derived', 'scheduled'] as const
+
 /** Where an event came from. */
-export type Origin = 'caught' | 'caused' | 'derived' | 'scheduled'
+export type Origin = (typeof ORIGINS)[number]
 
 /** The types this version writes; more come with their features. */
 export const EVENT_TYPES = [

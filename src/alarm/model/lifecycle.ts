@@ -164,6 +164,11 @@ export const NO_OUTCOME: Outcome = {
   attempts: 0,
 }
 
+/** The result of an occurrence that has failed for good. */
+export function failedResult(error: string, attempts: number): string {
+  return `FAILED: ${error} (after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`
+}
+
 /** The counts of `stats`. Every alarm is in one of them. */
 export type Bucket = 'pending' | 'fired' | 'completed' | 'failed' | 'cancelled' | 'timed_out'
 

@@ -59,6 +59,7 @@ describe('an alarm on the wire', () => {
       ack: 'delivery',
       created_via: 'library',
       updated_at: '2030-01-01T00:00:00.000Z',
+      registered_at: '2030-01-01T00:00:00.000Z',
     })
   })
 

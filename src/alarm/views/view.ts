@@ -69,6 +69,8 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
   view.lastFiredAt = dateOf(outcome.lastFiredAt)
   view.createdAt = new Date(alarm.createdAt)
   view.updatedAt = new Date(alarm.updatedAt)
+  view.registeredAt = new Date(alarm.registeredAt)
+  view.cancelledAt = dateOf(alarm.cancelledAt)
   view.notes = alarm.notes
   return view
 }

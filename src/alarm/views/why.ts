@@ -47,7 +47,8 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], context: 
   const created = {
     at: new Date(alarm.createdAt),
     type: 'alarm.set',
-    text: `set (${origin})${notes(alarm.notes)}`,
+    // The notes of the alarm are those of its last reschedule, whose event has them too.
+    text: `set (${origin})${alarm.registeredAt > alarm.createdAt ? '' : notes(alarm.notes)}`,
   }
   const again = deliveredAgain(snapshot, events)
   const all = again === null ? events : [...events, again].sort((a, b) => a.at - b.at)
@@ -129,7 +130,7 @@ function eventText({ type, data }: StoryEvent): string {
         return `moved from ${data.was} to ${data.next_fire_at}: its zone’s data has changed`
       if (data.reason === 'calendar')
         return `moved from ${data.was} to ${data.next_fire_at}: a calendar it names was edited`
-      return `rescheduled to ${data.next_fire_at}`
+      return `rescheduled to ${data.next_fire_at}${Array.isArray(data.notes) ? notes(data.notes) : ''}`
     case 'alarm.dead_lettered':
       return `called its onFailure target ${data.target}, with alarm ${data.letter_id}`
     default:

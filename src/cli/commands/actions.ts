@@ -14,6 +14,7 @@ import {
 import { addKeyOption, type LocalOrRemoteAlarms, oneAlarmAction, type Session } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { card, noteText, ruleText, statusText } from '../text/index.ts'
+import { addManyOptions, oneOrManyAction } from './many.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: Date }
 
@@ -21,8 +22,8 @@ const ID = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
 
 /** Commands with their method, their summary, and what is printed after them. */
 const ACTIONS = [
-  ['pause', 'pause', 'pause an alarm', 'paused'],
-  ['resume', 'resume', 'resume a paused alarm', 'resumed'],
+  ['pause', 'pause', 'pause an alarm, or all that match', 'paused'],
+  ['resume', 'resume', 'resume a paused alarm, or all that match', 'resumed'],
   ['skip', 'skipNext', 'skip the next occurrence', 'next one skipped'],
   [
     'fire',
@@ -48,12 +49,18 @@ export function addEdits(program: Command, cli: CliContext): void {
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
 function addActions(program: Command, cli: CliContext): void {
   for (const [name, method, summary, done] of ACTIONS) {
-    const command = addCommand(program, `${name} [id]`, summary, [`${name} ${ID}`, `${name} --key standup`])
-    addSeenOption(addKeyOption(command)).action(
-      oneAlarmAction(cli, (flags: SeenFlags) =>
-        change(done, (alarms, id) => alarms[method](id, seenOf(flags))),
-      ),
+    const isForMany = method === 'pause' || method === 'resume'
+    const command = addCommand(program, `${name} [id]`, summary, [
+      `${name} ${ID}`,
+      `${name} --key standup`,
+      ...(isForMany ? [`${name} --subject order-7`, `${name} --label digest --dry-run`] : []),
+    ])
+    const one = oneAlarmAction(cli, (flags: SeenFlags) =>
+      change(done, (alarms, id) => alarms[method](id, seenOf(flags))),
     )
+    addSeenOption(addKeyOption(command))
+    if (isForMany) addManyOptions(command).action(oneOrManyAction(cli, `${method}Many`, done, one))
+    else command.action(one)
   }
 }
 

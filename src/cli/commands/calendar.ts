@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
-import type { Alarms, CalendarView } from '../../index.ts'
+import type { CalendarView } from '../../index.ts'
 import { wireText, withoutUndefined } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { storeAction, withStore } from '../session/index.ts'
+import { alarmsAction, type LocalOrRemoteAlarms, withSession } from '../session/index.ts'
 import { type CliContext, withFile } from '../terminal/index.ts'
 import { card, counted, oneLine, wrap } from '../text/index.ts'
 
@@ -35,14 +35,14 @@ export function addCalendars(program: Command, cli: CliContext): void {
     "calendar add company 2027-05-14 --label 'bridge day'",
   ])
   addCommand(calendar, 'list', 'list the calendars', ['calendar list']).action(
-    storeAction(cli, 'existing', async ({ alarms, out }) => {
+    alarmsAction(cli, 'existing', async ({ alarms, out }) => {
       const items = await alarms.calendars.list()
       if (!out.json && items.length === 0) return out.note('no calendars')
       out.print(wireText({ items }), () => items.map(summary))
     }),
   )
   addCommand(calendar, 'get <name>', 'show a calendar with its days', ['calendar get us-holidays']).action(
-    storeAction(cli, 'existing', async ({ alarms, out }, name: string) => {
+    alarmsAction(cli, 'existing', async ({ alarms, out }, name: string) => {
       const found = await alarms.calendars.get(name)
       if (found === null) throw await noCalendar(name, alarms)
       out.print(wireText(found), () => details(found))
@@ -51,7 +51,7 @@ export function addCalendars(program: Command, cli: CliContext): void {
   addCommand(calendar, 'remove <name>', 'delete a calendar; fails while a pending alarm uses it', [
     'calendar remove company',
   ]).action(
-    storeAction(cli, 'existing', async ({ alarms, out }, name: string) => {
+    alarmsAction(cli, 'existing', async ({ alarms, out }, name: string) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.print(wireText({ name, removed: true }), () => [`${name} removed`])
     }),
@@ -74,7 +74,7 @@ function addWriting(
     .option('--label <text>', 'the label of the dates')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
       const input = await readInput(cli, dates, flags)
-      await withStore(cli, self, 'any', async ({ alarms, out }) => {
+      await withSession(cli, self, 'any', async ({ alarms, out }) => {
         const put = await alarms.calendars[verb](name, input)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
@@ -111,7 +111,7 @@ function details(calendar: CalendarView): string[] {
   return [summary(calendar), ...card(days.map(([date, label]) => [date, oneLine(label) || '(no name)']))]
 }
 
-async function noCalendar(name: string, { calendars }: Alarms): Promise<WakefulError> {
+async function noCalendar(name: string, { calendars }: LocalOrRemoteAlarms): Promise<WakefulError> {
   const names = (await calendars.list()).map((each) => each.name)
   const near = closest(name, names)
   return new WakefulError('calendar.not_found', { name: JSON.stringify(name.slice(0, 100)), near })

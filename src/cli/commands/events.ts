@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { ORIGINS, type Origin } from '../../alarm/index.ts'
 import type { EventsOptions, EventView } from '../../index.ts'
 import { eventWire, withoutUndefined } from '../../library/index.ts'
-import { addCommand, wholeNumber } from '../arguments/index.ts'
+import { addCommand, choice, wholeNumber } from '../arguments/index.ts'
 import { idOf, type Session, withSession } from '../session/index.ts'
 import { type CliContext, notFound, Stop } from '../terminal/index.ts'
 import { cut, localTime, oneLine, textWidth } from '../text/index.ts'
@@ -14,6 +15,12 @@ interface EventFlags {
   readonly after?: string
   readonly alarm?: string
   readonly key?: string
+  readonly type?: readonly string[]
+  readonly origin?: Origin
+  readonly subject?: string
+  readonly correlation?: string
+  readonly since?: string
+  readonly until?: string
   readonly limit?: number
 }
 
@@ -21,6 +28,7 @@ interface EventFlags {
 export function addEvents(program: Command, cli: CliContext): void {
   addCommand(program, 'events', 'print the log of events', [
     'events --follow',
+    'events --type alarm.failed --type alarm.timed_out --since 1d',
     'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'events --after "$CURSOR" --json | jq -r .type',
   ])
@@ -28,6 +36,12 @@ export function addEvents(program: Command, cli: CliContext): void {
     .option('--after <cursor>', 'start after this cursor (`newest`: only new events)')
     .option('--alarm <id>', 'only events of this alarm')
     .option('--key <key>', 'only events of the alarm with this key')
+    .option('--type <type...>', 'only events of these types (`alarm.failed`, `alarm.*`)')
+    .addOption(choice('--origin <origin>', 'only events of this origin', ORIGINS))
+    .option('--subject <subject>', 'only events about this subject')
+    .option('--correlation <id>', 'only events with this correlation id')
+    .option('--since <time>', 'only events since then (`2h`: two hours ago)')
+    .option('--until <time>', 'only events before then; not with --follow')
     .option('--limit <n>', 'stop after this many events', wholeNumber(1))
     .action(async (flags: EventFlags, self: Command) => {
       await withSession(cli, self, flags.follow === true ? 'any' : 'existing', (session) =>
@@ -42,8 +56,12 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, cli: Cli
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
   if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
   const stop = new Stop(cli.terminal)
-  const { follow, after } = flags
-  const options: EventsOptions = { signal: stop.signal, ...withoutUndefined({ follow, after, alarmId }) }
+  const { follow, after, type, origin, subject, correlation: correlationId, since, until } = flags
+  const filters = { type, origin, subject, correlationId, since, until }
+  const options: EventsOptions = {
+    signal: stop.signal,
+    ...withoutUndefined({ follow, after, alarmId, ...filters }),
+  }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
     for await (const event of alarms.events(options)) {

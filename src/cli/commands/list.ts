@@ -4,18 +4,23 @@ import { flagOf } from '../../config/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HistoryOptions, ListOptions } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
-import { HISTORY_STATUSES } from '../../seeds/index.ts'
+import { HISTORY_STATUSES, LIST_STATUSES, TIMED_OUT } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { addCommand, choice, clauses, readSince, wholeNumber } from '../arguments/index.ts'
 import { alarmsAction, type Session, withSession } from '../session/index.ts'
 import type { CliContext } from '../terminal/index.ts'
 import { type Column, card, count, historyColumns, listColumns, wireItems } from '../text/index.ts'
 
-const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
-
 const ORDERS = ['newest', 'due']
 /** Statuses of alarms without a next instant, which `--order due` cannot sort. */
-const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
+const WITHOUT_INSTANT: readonly unknown[] = [
+  'paused',
+  'completed',
+  'failed',
+  'timed_out',
+  TIMED_OUT,
+  'cancelled',
+]
 
 /** These are the statuses of `stats`, which differ from those of `list`. */
 const HISTORY_STATUS_HELP =
@@ -29,7 +34,7 @@ export function addList(program: Command, cli: CliContext): void {
   const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ]).addOption(choice('--status <status>', 'only alarms with this status', STATUSES))
+  ]).addOption(choice('--status <status>', 'only alarms with this status', LIST_STATUSES))
   for (const name of FILTER_NAMES)
     command.option(`${flagOf(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
   command

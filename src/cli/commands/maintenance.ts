@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../arguments/index.ts'
-import { storeUrlAndOutput } from '../session/index.ts'
+import { secretInEnvironment, storeUrlAndOutput } from '../session/index.ts'
 import { type CliContext, paint, withProgress } from '../terminal/index.ts'
 import { oneLine, wrap } from '../text/index.ts'
 
@@ -47,7 +47,7 @@ export function addDoctor(program: Command, cli: CliContext): void {
     'doctor --json',
   ]).action(async (_flags: unknown, self: Command) => {
     const { url, out } = storeUrlAndOutput(cli, self, 'existing')
-    const checks = await doctor(url)
+    const checks = await doctor(url, secretInEnvironment(cli.terminal))
     const ok = checks.every((check) => check.ok)
     if (!ok) cli.exitCode = 1
     out.print(JSON.stringify({ ok, checks }), () => checks.flatMap((check) => lines(check, out.width)))

@@ -9,7 +9,7 @@ import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import { exportLines, importLines, type LineCounts, noLines } from '../../hosts/node/index.ts'
 import { addCommand, isInMemory } from '../arguments/index.ts'
-import { storeUrlAndOutput } from '../session/index.ts'
+import { secretInEnvironment, storeUrlAndOutput } from '../session/index.ts'
 import { asWorkFailure, type CliContext, type Sink, withFile, withProgress } from '../terminal/index.ts'
 import { count, counted } from '../text/index.ts'
 
@@ -43,24 +43,30 @@ export function addImport(program: Command, cli: CliContext): void {
   addCommand(program, 'import [file]', 'import the lines of an export', [
     'import alarms.jsonl',
     'gunzip -c alarms.jsonl.gz | wakeful import',
-  ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
-    const { url, out } = storeUrlAndOutput(cli, self, 'any')
-    if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
-    const fromFile = file !== undefined && file !== '-'
-    if (fromFile) await withFile(file, () => access(file))
-    else if (cli.terminal.stdin.isTTY === true) out.note('reading from stdin')
-    const input = fromFile ? createReadStream(file) : cli.terminal.stdin
-    const counts = noLines()
-    const { imported, known } = await withProgress(cli.terminal, 'import', (onProgress) => {
-      const read = () => importLines(url, linesOf(input), counts, onProgress)
-      return asWorkFailure(fromFile ? withFile(file, read) : read())
+  ])
+    .option(
+      '--accept-other-secret',
+      'import although this store has another secret: encrypted headers must be set again',
+    )
+    .action(async (file: string | undefined, flags: { acceptOtherSecret?: boolean }, self: Command) => {
+      const { url, out } = storeUrlAndOutput(cli, self, 'any')
+      if (isInMemory(url)) out.note(`note: ${url} exists only during this command, so nothing is kept`)
+      const fromFile = file !== undefined && file !== '-'
+      if (fromFile) await withFile(file, () => access(file))
+      else if (cli.terminal.stdin.isTTY === true) out.note('reading from stdin')
+      const input = fromFile ? createReadStream(file) : cli.terminal.stdin
+      const counts = noLines()
+      const options = { ...flags, secret: secretInEnvironment(cli.terminal) }
+      const { imported, known } = await withProgress(cli.terminal, 'import', (onProgress) => {
+        const read = () => importLines(url, linesOf(input), counts, onProgress, options)
+        return asWorkFailure(fromFile ? withFile(file, read) : read())
+      })
+      out.print(JSON.stringify({ imported, known, rows: rowsOf(counts) }), () => {
+        const done =
+          known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
+        return [`${countsText(counts)} ${done}${damagedText(counts, 'skipped')}`]
+      })
     })
-    out.print(JSON.stringify({ imported, known, rows: rowsOf(counts) }), () => {
-      const done =
-        known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} existed already`
-      return [`${countsText(counts)} ${done}${damagedText(counts, 'skipped')}`]
-    })
-  })
 }
 
 async function* linesOf(input: Readable): AsyncGenerator<string> {

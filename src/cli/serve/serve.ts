@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_POOL } from '../../alarm/index.ts'
-import { type Configured, openSettings } from '../../config/index.ts'
-import { WakefulError } from '../../error.ts'
-import { type OpenOptions, open, type Wakeful } from '../../index.ts'
+import { type Config, type Configured, openSettings } from '../../config/index.ts'
+import { type OpenOptions, open, type TargetSpec, type Wakeful } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
 import {
   isPortInUse,
@@ -15,13 +14,16 @@ import {
 } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { type Globals, normalizeUrl, PRINT_TARGET, scopeOf, zoneOf } from '../arguments/index.ts'
+import { configuredSecret } from '../session/index.ts'
 import { type CliContext, type Output, Stop } from '../terminal/index.ts'
 import { localTime } from '../text/index.ts'
 import { fireJson, fireLine } from './fire-line.ts'
-import { banner, logProblems, logShardOwnership, type ServeContext } from './status-lines.ts'
+import { logProblems } from './problem-lines.ts'
+import { banner, logShardOwnership, type ServeContext } from './status-lines.ts'
+import { openWhenReady } from './wait-for-store.ts'
 
 /** At shutdown, open requests get the rest of the drain time that deliveries did not use, within these limits. */
-const HTTP_DRAIN_MS_MAX = 5_000
+export const HTTP_DRAIN_MS_MAX = 5_000
 const HTTP_DRAIN_MS_MIN = 250
 
 const LATE =
@@ -55,20 +57,26 @@ export async function serve(
 }
 
 async function run(context: ServeContext, globals: Globals): Promise<void> {
-  const { cli, configured, out, log, zone } = context
+  const { cli, configured, out, log, zone, stop } = context
   const { tenant = {}, owner = {} } = configured.config.quotas
   const quotas = { tenant, owner }
   const metrics = new Metrics({ version: cli.version, node: process.version, process: true })
   const pauses = new PauseControl(quotas)
-  const wakeful = await open(context.url, {
-    ...openOptions(context, globals),
-    observer: metrics.observer,
-    pauses,
-    deliveryLimits: pauses,
-  })
-  const { documents, clock, readings } = wakeful.operator
+  const options = openOptions(context, globals)
+  const wakeful = await openWhenReady(
+    () => open(context.url, { ...options, observer: metrics.observer, pauses, deliveryLimits: pauses }),
+    { terminal: cli.terminal, log, stop, waitMs: waitMsOf(configured.config.wait) },
+  )
+  if (wakeful === null) {
+    log.event('stopped', 'stopped')
+    return
+  }
+  const { documents, clock, readings, checkSecret } = wakeful.operator
   let detach = () => {}
   try {
+    // A server without the secret would fire nothing: better seen at the start than in the log of the first webhook.
+    const refusal = await checkSecret()
+    if (refusal !== null) throw refusal
     metrics.attach({ readings, clock, hostNow: () => cli.terminal.now() })
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
       out.line(log.isJson ? fireJson(fire) : fireLine(fire, zone))
@@ -92,30 +100,56 @@ async function runUntilStopped(
   const { cli, configured, log, zone, stop } = context
   const { drain } = configured.config
   const drainMs = parseDuration(drain)
+  const stopping = new AbortController()
   let drainUntil = Number.POSITIVE_INFINITY
   try {
     await banner(context, wakeful, server?.url ?? null)
     await wakeful.start()
     // Not awaited at the end, because a store that does not answer would delay it.
-    void logShardOwnership(wakeful, log, stop.signal)
-    const reporting = logProblems(wakeful, zone, stop.signal, log)
-    await stop.asked
-    server?.stopping()
+    void logShardOwnership(wakeful, log, stopping.signal)
+    const reporting = logProblems(wakeful, {
+      log,
+      zone,
+      now: () => cli.terminal.now(),
+      signal: stopping.signal,
+    })
+    const signal = await stop.asked
+    if (server !== null) await leave(server, signal, context)
+    stopping.abort()
     stop.endWithin(drainMs + HTTP_DRAIN_MS_MAX, () => log.event('stopped', LATE, { message: LATE }, 'error'))
     drainUntil = cli.terminal.monotonic() + drainMs
     await reporting
     log.event('stopping', `stopping (${drain} at most; Ctrl-C again ends at once)`)
-    // Only /readyz has changed: the server answers calls until it is closed, such as reports of deliveries in flight.
+    // The server answers calls until it is closed, such as reports of deliveries in flight.
     await wakeful.operator.drain()
   } finally {
+    stopping.abort()
     const leftMs = drainUntil - cli.terminal.monotonic()
     await server?.close(Math.min(HTTP_DRAIN_MS_MAX, Math.max(HTTP_DRAIN_MS_MIN, leftMs)))
   }
 }
 
+/**
+ * Makes `/readyz` fail. After SIGTERM, everything else goes on for the lame-duck time, in which proxies learn to send requests
+ * elsewhere. Ctrl-C comes from a person, who does not want to wait.
+ */
+async function leave(server: Server, signal: string, { configured, log }: ServeContext): Promise<void> {
+  server.stopping()
+  const { lameDuck } = configured.config
+  const lameDuckMs = parseDuration(lameDuck)
+  if (signal !== 'SIGTERM' || lameDuckMs === 0) return
+  log.event('leaving', `leaving: /readyz fails, and requests are answered for ${lameDuck} before the drain`)
+  await setTimeout(lameDuckMs)
+  server.closeIdle()
+}
+
+function waitMsOf(wait: string): number {
+  return wait === 'forever' ? Number.POSITIVE_INFINITY : parseDuration(wait)
+}
+
 function openOptions({ configured, log }: ServeContext, globals: Globals): OpenOptions {
   const { config } = configured
-  const secret = config.secret ?? (config.secretFile === null ? undefined : secretIn(config.secretFile))
+  const secret = configuredSecret(config)
   return {
     ...openSettings(config),
     ...scopeOf(globals),
@@ -126,16 +160,14 @@ function openOptions({ configured, log }: ServeContext, globals: Globals): OpenO
     onError: (thrown) => log.error(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
-    ...withoutUndefined({ secret, trustClock: globals.trustClock }),
+    ...withoutUndefined({ secret, trustClock: globals.trustClock, defaultTarget: defaultTarget(config) }),
   }
 }
 
-function secretIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (cause) {
-    throw new WakefulError('secret.file', { file }, { cause })
-  }
+/** A URL is that of a webhook. Over the network, no process has handlers that everybody's alarms could go to. */
+function defaultTarget({ defaultTarget: target }: Config): TargetSpec | undefined {
+  if (target === null) return undefined
+  return target === 'inbox' ? target : { webhook: target }
 }
 
 /** Starts the HTTP API. If the default port is in use, this process runs without it, because it may be a standby. */

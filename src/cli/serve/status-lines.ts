@@ -1,20 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
-import { skippedText } from '../../alarm/index.ts'
 import type { Configured } from '../../config/index.ts'
-import { errorText } from '../../error.ts'
 import { storeFile } from '../../hosts/node/index.ts'
-import type { EventView, Wakeful } from '../../index.ts'
-import { eventWire, type PoolReadings } from '../../library/index.ts'
+import type { Wakeful } from '../../index.ts'
+import type { PoolReadings } from '../../library/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Log } from '../../server/index.ts'
 import { isInMemory, PRINT_TARGET, STORE_DEFAULT, shellArgument } from '../arguments/index.ts'
 import type { CliContext, Output, Stop } from '../terminal/index.ts'
-import { localInstants, oneLine } from '../text/index.ts'
 
 const OWNERSHIP_CHECK_MS = 250
 const SERVED = ['wakeful', PRINT_TARGET.pool]
-/** The events that `serve` prints. */
-const PROBLEMS = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
 
 /** What every part of `serve` needs. */
 export interface ServeContext {
@@ -82,29 +77,4 @@ function ownerLine(here: number, pools: readonly PoolReadings[], isChange: boole
     return `${here} of ${total} shards run here, the others in other processes`
   if (here === 0) return 'standing by: another process fires the alarms; this one takes over when it ends'
   return isChange ? 'took over: alarms fire here now' : 'alarms fire here'
-}
-
-/** Logs the problems of alarms from now on. If the log cannot be followed, alarms still fire. */
-export async function logProblems(
-  wakeful: Wakeful,
-  zone: string,
-  signal: AbortSignal,
-  log: Log,
-): Promise<void> {
-  try {
-    for await (const event of wakeful.events({ follow: true, after: 'newest', signal })) {
-      if (PROBLEMS.test(event.type))
-        log.event(event.type, warningText(event, zone), { event: JSON.parse(eventWire(event)) }, 'warn')
-    }
-  } catch (thrown) {
-    log.event('error', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) }, 'warn')
-  }
-}
-
-function warningText({ type, alarmId, data }: EventView, zone: string): string {
-  if (type === 'alarm.skipped')
-    return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
-  const what = type.replace('alarm.', '').replaceAll('_', ' ')
-  const reason = data.error ?? data.reason
-  return `${what}: ${alarmId}${typeof reason === 'string' ? `: ${oneLine(reason)}` : ''}`
 }

@@ -7,8 +7,8 @@ const ECHO_MS = 300
 /** Ctrl-C and SIGTERM: the first asks for a shutdown, the second exits at once. It keeps the process alive until then. */
 export class Stop {
   readonly unlisten: () => void
-  /** Resolves at the first signal. */
-  readonly asked: Promise<void>
+  /** Resolves at the first signal, with its name. */
+  readonly asked: Promise<string>
   /** Aborted at the first signal. */
   readonly signal: AbortSignal
 
@@ -18,16 +18,16 @@ export class Stop {
   constructor(terminal: Terminal) {
     this.#terminal = terminal
     const abort = new AbortController()
-    const asked = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<string>()
     this.signal = abort.signal
     this.asked = asked.promise
     let askedAt = Number.POSITIVE_INFINITY
-    const unlisten = terminal.onSignal(() => {
+    const unlisten = terminal.onSignal((name) => {
       if (terminal.monotonic() - askedAt > ECHO_MS) terminal.exit(1)
       if (abort.signal.aborted) return
       askedAt = terminal.monotonic()
       abort.abort()
-      asked.resolve()
+      asked.resolve(name)
     })
     // Waiting for events of other processes does not keep a process alive.
     const alive = setInterval(() => {}, ALIVE_MS)

@@ -56,7 +56,8 @@ function leadColumns(view: Viewpoint): Column<AlarmView>[] {
 
 /** The next instant, or the last if there is none. */
 function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
-  const at = alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
+  const { nextFireAt, completedAt, lastFiredAt, cancelledAt, startedAt } = alarm
+  const at = nextFireAt ?? completedAt ?? lastFiredAt ?? cancelledAt ?? startedAt
   return at === null ? '' : text(at)
 }
 
@@ -103,6 +104,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
       ...NAMES.map((name): [string, string] => [spaced(name), oneLine(String(alarm[name] ?? ''))]),
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
+      ['cancelled', at(alarm.cancelledAt)],
       ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
       ['notes', noteText(alarm.notes)],
     ],

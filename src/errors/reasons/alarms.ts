@@ -45,10 +45,16 @@ export const ALARM_REASONS = reasons('invalid_request', {
     near: string | null
   }) =>
     `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
+  'target.like_url':
+    "{field} {name} is not a URL, and no handler has this name. Write { webhook: 'https://…' } for a URL, or { handler: '…' } for a handler that is registered later.",
+  'target.misspelt':
+    "No process has registered the handler {name}. Did you mean {near}? Otherwise write { handler: '{name}' }, which is accepted before a process registers it.",
   'target.form': 'Write the {target} target as {form}.',
   'target.not_as_default':
     "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
+  'target.no_tenant_default':
+    'not_found: Your tenant has no default target. Set one with PUT /v1/tenant/target.',
   'target.not_paused': 'not_found: The {kind} {name} is not paused, so it cannot be resumed.',
   'handler.name_reserved': "The name '{name}' is reserved for the inbox. Give the handler another name.",
   'handler.not_function': 'Handler {name} must be a function.',
@@ -73,6 +79,9 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.body': '{field} must be JSON or text, not {value}.',
   'webhook.body_with_get': 'A webhook with GET has no body. Leave the body out, or use POST.',
   'webhook.placeholder': '{field} has the unknown placeholder {name}. Known: {known} and payload.a.b.',
+  'webhook.url_placeholder': '{field} has the unknown placeholder {name}. Known in a URL: {known}.',
+  'webhook.placeholder_in_host':
+    '{field} has a placeholder in its host. Placeholders work after the host, in the path and the query.',
   'webhook.placeholder_in_name':
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',
@@ -105,7 +114,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
       `Alarm ${alarm} names the calendar ${name}. Cancel or reschedule it first, or ${words.interface === 'cli' ? 'empty the calendar with `calendar put NAME --empty`' : 'put the calendar without dates'}.`,
   },
   'list.order_without_instant':
-    '<order=due> lists alarms that have a next instant: status active, pending, or fired (waiting for a report). For status {status}, leave <order> out.',
+    '<order=due> lists alarms that have a next instant: status active or pending. For status {status}, leave <order> out.',
   'list.cursor_of_other_order':
     'This cursor belongs to a list in another order than {order}. Use it with the order of the page it came from.',
   'cursor.malformed': '{value} is not a cursor of a page of {kind}.',

@@ -18,6 +18,8 @@ export const CLI_REASONS = reasons('invalid_request', {
   'cli.prefix_of_too_many': "There are too many alarms to search for '{name}'. Use the whole id.",
   'cli.cancel_which': 'Name the alarms by their ids, by <subject>, or by <key>.',
   'cli.one_id': '{field} needs exactly one id. Cancel the alarms one by one.',
+  'cli.one_or_many':
+    'Name one alarm by its id or by <key>, or many by <subject>, by <label>, or with <all>. <dryRun> is for many.',
   'cli.reset_unconfirmed': 'reset cancels every pending alarm. Add --yes to confirm.',
   'cli.unknown_key': 'There is no key {name}. List the ids with `keys list`.',
   'cli.calendar_empty': '{field} means a calendar without days. Leave it out, or leave the days out.',

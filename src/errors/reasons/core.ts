@@ -6,6 +6,8 @@ const DURATION_FORMS =
 
 /** What the client and the code that it shares with the library refuse. */
 export const CORE_REASONS = reasons('invalid_request', {
+  'host.node_version':
+    'Wakeful needs Node {min} or newer, and this is Node {found}. Upgrade Node (https://nodejs.org, or your version manager).',
   // Any field.
   'field.unknown': (
     { name, fields, other }: { name: string; fields: readonly string[]; other: string | null },
@@ -83,7 +85,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'client.address_query': '{field} must end with its path. Leave out ? and #.',
   'client.key': (_: Record<never, never>, words) =>
     `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
-  'client.not_in_address': '{field} {value} cannot be part of a URL. Use another name.',
+  'client.not_in_address': "{field} {value} cannot be part of a URL. Use the alarm's id, or another name.",
   'client.tx': 'A transaction does not work over the network. Leave {field} out.',
   'client.traceparents':
     '{field} differs between the alarms, and one call has one trace. Set alarms with different traces one by one.',
@@ -103,6 +105,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'client.not_wakeful':
     'internal: {url} answered {status}, but not as a Wakeful server does. Check the address.',
   'client.wrong_address': 'There is no call {call} at {url}. Check the address.',
+  'event.follow_until': '<follow> reads on for ever, so it has no {field}. Leave one of them out.',
   'client.since':
     '<since> must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.',
 

@@ -133,6 +133,20 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   'export.cut_off':
     'The export ends early, after {rows} rows, which were imported. Export again and import the rest.',
   'export.lines_missing': 'The export should hold {count} {what}, but has {found}. Lines are missing.',
+  'import.other_secret': {
+    code: 'conflict',
+    text: ({ named, more, file, used }: OtherSecret) => {
+      const sealed = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')
+      const found =
+        sealed === ''
+          ? 'It has no encrypted headers, but the signatures of all its webhooks would change.'
+          : `The headers of these could not be decrypted: ${sealed}. The signatures of all webhooks would change, too.`
+      const advice = used
+        ? 'Import into a new store (another file, another ?schema=) that has the secret of the exported one.'
+        : `Import with the secret of the exported store: set WAKEFUL_SECRET${file === null ? '' : `, or copy its secret file to ${file}`}.`
+      return `Nothing was imported: the export was made with another secret than this store has. ${found} ${advice} If that secret is lost, add --accept-other-secret, set those headers again, and give receivers the new secrets.`
+    },
+  },
   'import.key_taken':
     'conflict: Alarm {alarm} has the key {value}, which alarm {by} has in this store. Cancel that alarm and import again, or cancel the other in its own store and export again.',
   'import.idempotency_key_taken':
@@ -164,6 +178,8 @@ export const OPERATION_REASONS = reasons('invalid_request', {
     `This store was first used with another secret. ${secretAdvice(file)}`,
   'secret.missing': ({ file }: { file: string | null }) =>
     `This store’s secret is missing, so webhooks can neither be signed nor their headers encrypted. ${secretAdvice(file)}`,
+  'secret.pool_left':
+    'store_unavailable: {cause} Until then this process leaves pool {pool} (webhooks and the other built-in targets) to processes that have the secret, and runs its own handlers only.',
   'secret.unreadable': 'store_unavailable: The secret in {file} cannot be read: {cause}',
   'secret.unwritable':
     'store_unavailable: No secret could be written to {file} ({cause}). Make the folder writable, or set WAKEFUL_SECRET.',
@@ -200,6 +216,14 @@ export const OPERATION_REASONS = reasons('invalid_request', {
   /** A fault of Wakeful's own, or one that only its operator may know. */
   internal: 'internal: Internal error. The server’s log has the details.',
 })
+
+type OtherSecret = {
+  readonly named: readonly string[]
+  readonly more: number
+  readonly file: string | null
+  /** Whether the store has a secret of its own already. */
+  readonly used: boolean
+}
 
 function secretAdvice(file: string | null): string {
   return `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${file ?? 'it was created in'}.`

@@ -26,8 +26,8 @@ export const REQUEST_REASONS = reasons('invalid_request', {
   'access.rights': 'forbidden: This needs a key with {needed} rights; yours has {rights} rights.',
   'access.keys_of_others': 'forbidden: Your key can create keys for its own tenant and owner only.',
   'access.rights_not_grantable': 'forbidden: Your key cannot grant {rights} rights.',
-  'access.tenant_secret':
-    'forbidden: The secret belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
+  'access.whole_tenant':
+    'forbidden: The {what} belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
   'access.operators_only': "forbidden: This is for operators. It needs an admin key of every tenant ('*').",
   'access.metrics': 'forbidden: Metrics cover all tenants. Use a key of tenant "*".',
   'access.origin':

@@ -20,9 +20,9 @@ export const TIME_REASONS = reasons('invalid_time', {
     'invalid_request: <misfire=all> belongs to recurring rules. This {other} fires once. Use <misfire=once> or <misfire=skip>.',
   'when.said_twice': 'invalid_request: {text} and {field} both set the {option}. Use one of them.',
   'when.misfire_within': "invalid_request: <misfire.all.within> '0s' would fire none. Use <misfire=skip>.",
-  'since.malformed': `<since> {text} is not a time. ${SINCE_FORMS}`,
-  'since.recurs': `<since> {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
-  'since.future': `<since> {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
+  'since.malformed': `{field} {text} is not a time. ${SINCE_FORMS}`,
+  'since.recurs': `{field} {text} recurs, so it names no single instant. ${SINCE_FORMS}`,
+  'since.future': `{field} {text} is {instant}, which is in the future. ${SINCE_FORMS}`,
   'clock.backwards': 'Cannot advance by {by}: time only moves forwards. Use jump to set the wall clock.',
   'clock.past': 'Cannot advance to {to}: the clock is already at {now}. Use jump to set the wall clock.',
 })

@@ -101,30 +101,42 @@ describe('a keyring', () => {
   test('refuses another secret than the store’s, by option and by file', async () => {
     const store = memory()
     await (await Keyring.open({ configured: TEXT, path: path(), store, onError: fail })).secret()
-    const other = Keyring.open({ configured: `${TEXT}!`, path: path(), store, onError: fail })
-    await expect(other).rejects.toThrow(/another secret.*WAKEFUL_SECRET/)
+    const withSecret = (configured?: string) =>
+      Keyring.open({ configured, path: path(), store, onError: fail })
+    const other = await withSecret(`${TEXT}!`)
+    expect((await other.check())?.message).toMatch(/another secret.*WAKEFUL_SECRET/)
+    expect(() => other.seal('a', 'b')).toThrow('another secret')
     writeFileSync(path(), `${TEXT}?`)
-    await expect(Keyring.open({ configured: undefined, path: path(), store, onError: fail })).rejects.toThrow(
-      'another secret',
-    )
-    await expect(
-      Keyring.open({ configured: TEXT, path: path(), store, onError: fail }),
-    ).resolves.toMatchObject({
-      isUsable: true,
-    })
+    expect((await (await withSecret()).check())?.reason).toBe('secret.other')
+    expect(await (await withSecret(TEXT)).check()).toBeNull()
   })
 
   test('without the store’s secret can neither sign nor seal, and makes none', async () => {
     const store = memory()
     store.facts.set('secret_fingerprint', 'ffff')
-    const warnings: string[] = []
-    const warn = (thrown: unknown) => void warnings.push((thrown as Error).message)
-    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: warn })
-    expect([ring.isUsable, ring.canSign(), ring.canSign()]).toEqual([false, false, false])
-    expect(warnings).toEqual([expect.stringContaining('secret is missing')])
+    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: fail })
+    expect([ring.isUsable, (await ring.check())?.reason]).toEqual([false, 'secret.missing'])
     expect(() => ring.seal('a', 'b')).toThrow(/is missing.*WAKEFUL_SECRET/)
     await expect(ring.secret()).rejects.toThrow('secret is missing')
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('makes a configured secret the store’s before anything is signed', async () => {
+    const store = memory()
+    const ring = await Keyring.open({ configured: TEXT, path: path(), store, onError: fail })
+    expect(await ring.check()).toBeNull()
+    expect(store.facts.get('secret_fingerprint')).toBe(new Secret(TEXT, 'x').fingerprint)
+  })
+
+  test('learns that the store has a secret by now, and uses the file that another process created', async () => {
+    const store = memory()
+    const ring = await Keyring.open({ configured: undefined, path: path(), store, onError: fail })
+    expect(await ring.check()).toBeNull()
+    store.facts.set('secret_fingerprint', new Secret(TEXT, 'x').fingerprint)
+    expect((await ring.check())?.reason).toBe('secret.missing')
+    writeFileSync(path(), TEXT)
+    expect(await ring.check()).toBeNull()
+    expect((await ring.secret()).fingerprint).toBe(new Secret(TEXT, 'x').fingerprint)
   })
 
   test('that made one while another process did too is reported, and signs and seals nothing more', async () => {

@@ -3,11 +3,13 @@ import { contextMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
   type Check,
+  check,
   type Migrated,
   type PortableLine,
   type PortableRow,
   parsePortable,
   portableText,
+  type SecretJudge,
 } from '../../stores/index.ts'
 import {
   backupTo,
@@ -19,7 +21,9 @@ import {
   type SqliteStore,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
-import { isPostgres, loadPostgres, storeFile, storePath } from './store-url.ts'
+import { ImportSecret } from './import-secret.ts'
+import { findSecret, type SecretPlace, secretProblem } from './keyring.ts'
+import { isPostgres, loadPostgres, secretPath, storeFile, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The progress of a long operation. */
@@ -64,7 +68,7 @@ export async function* exportLines(
 }
 
 /** A store that can be exported and imported. */
-type WholeStore = Pick<SqliteStore, 'export' | 'import' | 'close'>
+type WholeStore = Pick<SqliteStore, 'export' | 'import' | 'getMeta' | 'putMeta' | 'close'>
 
 async function openWhole(url: string): Promise<WholeStore> {
   if (isPostgres(url)) return (await loadPostgres()).openPostgres({ url, clock: systemClock })
@@ -84,16 +88,26 @@ export interface Imported {
   readonly known: number
 }
 
+/** How an export is imported. */
+export interface ImportOptions {
+  /** The master secret; otherwise that in the file beside the store. */
+  readonly secret?: string | undefined
+  /** Imports although the store has another secret, so that encrypted headers cannot be opened. */
+  readonly acceptOtherSecret?: boolean
+}
+
 /** Imports the lines of an export into a store, and counts them. */
 export async function importLines(
   url: string,
   lines: AsyncIterable<string>,
   counts: LineCounts = noLines(),
   onProgress: Progress = () => {},
+  { secret: configured, acceptOtherSecret = false }: ImportOptions = {},
 ): Promise<Imported> {
   const store = await openWhole(url)
   const fill = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
   const context = contextMaker({ clock: systemClock, graceMs: 0, random: Math.random, fill })
+  const secret = new ImportSecret({ configured, path: secretPath(url) })
   let batch: PortableRow[] = []
   let [imported, seen, total] = [0, 0, 0]
   const flush = async () => {
@@ -112,10 +126,14 @@ export async function importLines(
       last = line
       if (number === 1 && !('wakeful' in line)) throw new WakefulError('export.not_one', {})
       addLine(counts, line)
-      if ('wakeful' in line) total = line.alarms + line.events
+      if ('wakeful' in line) {
+        total = line.alarms + line.events
+        if (!acceptOtherSecret) await secret.compare(line, store)
+      } else if (secret.isOther) secret.inspect(line)
       else if (!('damaged' in line || 'end' in line)) batch.push(line)
       if (batch.length >= IMPORT_BATCH) await flush()
     }
+    if (secret.isOther) throw secret.refusal()
     await flush()
     if (last === null || !('end' in last)) throw new WakefulError('export.cut_off', { rows: seen })
     for (const kind of KINDS_IN_END) {
@@ -167,11 +185,24 @@ export async function migrationText(url: string): Promise<string> {
   }
 }
 
-/** Checks a store for problems. */
-export async function doctor(url: string): Promise<Check[]> {
+/** Checks a store for problems, and whether this environment has its secret, unless that is in the file beside the store. */
+export async function doctor(url: string, secret?: string): Promise<Check[]> {
   const node = { name: 'node', ok: true, detail: process.version }
-  if (isPostgres(url)) return [node, ...(await (await loadPostgres()).examinePostgres(url, systemClock))]
-  return [node, ...examine(existing(url), systemClock.now())]
+  const judge = secretJudge({ configured: secret, path: secretPath(url) })
+  if (!isPostgres(url)) return [node, ...examine(existing(url), systemClock.now(), judge)]
+  const { examinePostgres } = await loadPostgres()
+  return [node, ...(await examinePostgres(url, systemClock, undefined, judge))]
+}
+
+function secretJudge(source: SecretPlace): SecretJudge {
+  return (fingerprint) => {
+    const own = findSecret(source)?.fingerprint ?? null
+    const problem = secretProblem(own, fingerprint, source.path)
+    const detail = fingerprint === null ? 'the store has none yet' : 'this environment has the store’s'
+    const advice =
+      'a process that is started in this environment sends no webhooks, and `wakeful serve` refuses'
+    return check('secret', problem === null, problem?.message ?? detail, advice)
+  }
 }
 
 /** The file or schema of a missing store, for messages; null if there is a store. Creates nothing. */

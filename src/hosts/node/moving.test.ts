@@ -98,7 +98,7 @@ describe('moving between SQLite and PostgreSQL', () => {
   it('carries everything over and back, line for line', async () => {
     expect(texts.filter((text) => text.startsWith('{"alarm"')).length).toBeGreaterThan(ALARMS)
     expect(texts.filter((text) => text.startsWith('{"event"')).length).toBeGreaterThan(ALARMS / 3)
-    expect(texts.filter((text) => text.startsWith('{"document"')).length).toBe(4)
+    expect(texts.filter((text) => text.startsWith('{"document"')).length).toBe(5)
     expect(texts.filter((text) => text.startsWith('{"wake"')).length).toBe(2)
     const seen: number[] = []
     const came = await importLines(schema('there'), linesOf(texts), undefined, (done) => seen.push(done))

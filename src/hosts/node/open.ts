@@ -9,6 +9,7 @@ import {
   DEFAULT_LIMITS,
   DEFAULT_POOL,
   type Limits,
+  type TargetSpec,
 } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import {
@@ -49,6 +50,8 @@ export interface OpenOptions {
   readonly phrases?: PhraseSettings
   readonly tenant?: string
   readonly owner?: string
+  /** The target of alarms that name none, where neither their owner nor their tenant has a default target. */
+  readonly defaultTarget?: TargetSpec
   /** Concurrent deliveries (100). */
   readonly concurrency?: number
   /** Alarms claimed at a time (1,000). */
@@ -92,6 +95,7 @@ const DEFAULTS = {
   phrases: {},
   tenant: 'default',
   owner: '',
+  defaultTarget: undefined,
   concurrency: 100,
   batch: 1_000,
   grace: '60s',
@@ -138,6 +142,7 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
       zoneData: process.versions.tz ?? 'unknown',
       scope: { tenant, owner },
       webhookSecrets: webhooks.secrets,
+      ...(settings.serveBuiltIns && { checkSecret: webhooks.checkSecret }),
       release: () => webhooks.close(),
     })
   } catch (thrown) {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { WakefulError } from '../../error.ts'
 import { closest } from '../../time/index.ts'
 
@@ -39,21 +38,14 @@ function refuseOtherKinds(path: string): void {
   throw new WakefulError('store.unknown_kind', { kind: scheme, known })
 }
 
-/** Loads the PostgreSQL store and `pg` on demand, because most users need neither. */
-export async function loadPostgres() {
-  try {
-    return await import('../../stores/postgres/index.ts')
-  } catch (cause) {
-    if (isInstalled('pg')) throw cause
-    throw new WakefulError('store.driver_missing', {}, { cause })
-  }
+/** Loads the PostgreSQL store on demand, because most users do not need it. */
+export function loadPostgres() {
+  return import('../../stores/postgres/index.ts')
 }
 
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
-  }
+/** The file of a store's secret; null for a store in memory. A PostgreSQL store has no folder of its own. */
+export function secretPath(url: string): string | null {
+  if (isPostgres(url)) return './wakeful.secret'
+  const file = storeFile(url)
+  return file === null ? null : `${file}.secret`
 }

@@ -5,7 +5,7 @@ import { type Transport, type WebhookSettings, WebhookTarget } from '../../targe
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { Keyring } from './keyring.ts'
 import type { OpenOptions } from './open.ts'
-import { isPostgres, storeFile } from './store-url.ts'
+import { secretPath } from './store-url.ts'
 import { WebhookSecrets } from './webhook-secrets.ts'
 import { NodeTransport } from './webhook-transport.ts'
 
@@ -25,8 +25,6 @@ type Circuit = NonNullable<WebhookOptions['circuit']>
 
 const WEBHOOKS = { timeout: '30s', perEndpoint: 10, patience: '10m', circuit: {} as Circuit }
 const CIRCUIT = { failures: 5, open: '10s', openMax: '1m' }
-/** The folder of the secret of a PostgreSQL store, which has no folder of its own. */
-const POSTGRES_SECRET = './wakeful.secret'
 
 /** Checks the options of `open` for webhooks before anything is opened. */
 export function webhookSettings(options: OpenOptions): WebhookSettings {
@@ -71,20 +69,19 @@ export async function openWebhooks(url: string, store: Store, clock: Clock, sett
     transport: settings.clock?.hold === undefined ? transport : stoppingTime(transport, settings.clock),
     keys: secrets,
     sealer: keyring,
-    canSign: () => keyring.canSign(),
+    canSign: () => keyring.isUsable,
   }
-  return { target: new WebhookTarget(ports, settings.webhooks), secrets, close: () => transport.close() }
+  return {
+    target: new WebhookTarget(ports, settings.webhooks),
+    secrets,
+    checkSecret: () => keyring.check(),
+    close: () => transport.close(),
+  }
 }
 
 /** Stops virtual time during a request, because an attempt would time out before it was sent otherwise. */
 function stoppingTime(transport: Transport, clock: Clock): Transport {
   return { send: (request) => clock.hold!(transport.send(request)) }
-}
-
-function secretPath(url: string): string | null {
-  if (isPostgres(url)) return POSTGRES_SECRET
-  const file = storeFile(url)
-  return file === null ? null : `${file}.secret`
 }
 
 /** Checks an option that must be a whole number of at least 1. */

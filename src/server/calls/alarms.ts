@@ -13,6 +13,7 @@ import {
 } from '../../contracts/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import {
+  notFound,
   ofItem,
   type SeenOptions,
   type SetManyItem,
@@ -21,7 +22,15 @@ import {
 } from '../../library/index.ts'
 import type { QuotaGuard } from '../limits/index.ts'
 import { actOnMany, actOnOne, listOptions, pageOf, type SingleAction } from './bulk.ts'
-import { type Call, type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import {
+  alarmNamed,
+  type Call,
+  type CallContext,
+  type CallsOf,
+  type OneAlarmWork,
+  ok,
+  type Reply,
+} from './call.ts'
 
 type Operations = typeof operations
 
@@ -34,9 +43,9 @@ interface TimedBody {
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
   const action =
-    (name: SingleAction): Call<Operations[SingleAction]> =>
+    (name: SingleAction): OneAlarmWork<SingleAction> =>
     async ({ params }, context) =>
-      alarmReply(await actOnOne(context.caller, quotas, name, params.id, seen(context)))
+      alarmReply(await actOnOne(context.caller, quotas, name, alarmNamed(params), seen(context)))
   const set = async (context: CallContext, { when, ...options }: SetManyItem) => {
     const alarm = await quotas.within(context.caller, [{ does: 'set', options }], (alarms) =>
       alarms.set(when, { ...options, ...origin(context) }),
@@ -58,13 +67,6 @@ export function alarmCalls(quotas: QuotaGuard) {
       set(context, { ...setOf(body), key: params.key }),
     ),
 
-    getByKey: async ({ params }, { caller }) => {
-      const alarm = await caller.alarms.getByKey(params.key)
-      if (alarm === null)
-        throw new WakefulError('alarm.not_found', { name: `with the key ${JSON.stringify(params.key)}` })
-      return alarmReply(alarm)
-    },
-
     list: async ({ query }, { caller }) => {
       const { order, limit, cursor, ...filter } = query
       return pageOf(
@@ -73,24 +75,24 @@ export function alarmCalls(quotas: QuotaGuard) {
     },
 
     get: async ({ params }, { caller }) => {
-      const alarm = await caller.alarms.get(params.id)
-      if (alarm === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(params.id) })
+      const ref = alarmNamed(params)
+      const alarm = await caller.alarms.get(ref)
+      if (alarm === null) throw notFound(ref)
       return alarmReply(alarm)
     },
 
-    edit: timed<Operations['edit']>(async ({ params, body }, context) => {
+    edit: timed<Operations['edit' | 'editByKey']>(async ({ params, body }, context) => {
+      const ref = alarmNamed(params)
       const fields = editOf(body)
       const { when: _, ...options } = fields
-      const wanted = { does: 'edit', id: params.id, moves: movesInstants(body), options } as const
+      const wanted = { does: 'edit', ref, moves: movesInstants(body), options } as const
       return alarmReply(
-        await quotas.within(context.caller, [wanted], (alarms) =>
-          alarms.edit(params.id, fields, seen(context)),
-        ),
+        await quotas.within(context.caller, [wanted], (alarms) => alarms.edit(ref, fields, seen(context))),
       )
     }),
 
     cancel: async ({ params }, context) => {
-      const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
+      const { outcome, alarm } = await context.caller.alarms.cancel(alarmNamed(params), seen(context))
       return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
     },
 
@@ -102,12 +104,22 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     complete: async ({ params, body }, { caller }) => {
       const { result, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.complete(params.id, result, withoutUndefined({ occurrenceId })))
+      const reported = await caller.alarms.complete(
+        alarmNamed(params),
+        result,
+        withoutUndefined({ occurrenceId }),
+      )
+      return alarmReply(reported)
     },
 
     fail: async ({ params, body }, { caller }) => {
       const { reason, occurrence_id: occurrenceId } = body
-      return alarmReply(await caller.alarms.fail(params.id, reason, withoutUndefined({ occurrenceId })))
+      const reported = await caller.alarms.fail(
+        alarmNamed(params),
+        reason,
+        withoutUndefined({ occurrenceId }),
+      )
+      return alarmReply(reported)
     },
 
     act: async ({ body }, { caller, signal }) =>

@@ -1,4 +1,10 @@
-import type { OperationName } from '../../contracts/index.ts'
+import {
+  type ByKey,
+  byKey,
+  ONE_ALARM_CALLS,
+  type OneAlarmCall,
+  type OperationName,
+} from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
 import type { CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
 import {
@@ -10,6 +16,7 @@ import {
 import type { PauseControl } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarFeedCalls } from './calendar-feed.ts'
+import { calendarCalls } from './calendars.ts'
 import type { Audit, CallContext, CallsOf, Reply } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
@@ -41,6 +48,12 @@ export interface CallParts {
   readonly stream: Calls['stream']
 }
 
+/** The calls that name an alarm by its key: the work is the same. */
+function callsByKey(calls: CallsOf<OneAlarmCall>): CallsOf<ByKey<OneAlarmCall>> {
+  const named = ONE_ALARM_CALLS.map((name) => [byKey(name), calls[name]])
+  return Object.fromEntries(named) as CallsOf<ByKey<OneAlarmCall>>
+}
+
 /** The work of every operation. */
 export type Calls = CallsOf<OperationName>
 
@@ -53,11 +66,13 @@ type AnyCall = (input: unknown, context: CallContext) => Reply | Promise<Reply>
 export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueue } {
   const { keys, tenants, quotas, pauses, feeds, tickets, operator, audit, connections, stream } = parts
   const pages = new RequestQueue(PAGES)
+  const onAlarms = { ...alarmCalls(quotas), ...readCalls }
   const calls: Calls = {
-    ...alarmCalls(quotas),
-    ...readCalls,
+    ...onAlarms,
+    ...callsByKey(onAlarms),
     ...inboxCalls(connections, pages),
     ...calendarFeedCalls(feeds, operator),
+    ...calendarCalls(audit),
     ...keyCalls(keys, tickets, operator.clock, audit),
     ...tenantCalls(tenants, pauses, audit),
     ...targetCalls(pauses, audit),
@@ -69,7 +84,7 @@ export function buildCalls(parts: CallParts): { calls: Calls; pages: RequestQueu
     history: pages,
     failed: pages,
     events: pages,
-    calendar: pages,
+    getCalendarFeed: pages,
     act: new RequestQueue(ACTS),
     setMany: new RequestQueue(BATCHES),
     // These may wait for long; what they read goes through a queue where it is read.

@@ -1,6 +1,6 @@
 import { type AlarmView, utf8Length } from '../../alarm/index.ts'
 import type { OperationName } from '../../contracts/index.ts'
-import type { Alarms, Operator } from '../../library/index.ts'
+import { type Alarms, type Operator, pagesOf } from '../../library/index.ts'
 import {
   type Clock,
   daysOffOf,
@@ -11,7 +11,6 @@ import {
   Yielder,
 } from '../../time/index.ts'
 import type { CalendarFeeds } from '../auth/index.ts'
-import { pagesOf } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const AHEAD_MS = 31 * 86_400_000
@@ -24,21 +23,21 @@ const TEXT_MAX = 200
 const ALARMS_PER_TURN = 10
 const LINE_OCTETS_MAX = 75
 
-/** The calls about the calendar feed of upcoming alarms; calendars of days off are `library/calendars.ts`. */
+/** The calls about the calendar feed of upcoming alarms; those about calendars of days off are in `calendars.ts`. */
 export function calendarFeedCalls(feeds: CalendarFeeds, operator: Operator) {
   return {
-    calendar: async (_input, { caller }) => {
+    getCalendarFeed: async (_input, { caller }) => {
       const calendars = operator.calendarsOf(caller.tenant)
       const body = await upcomingIcs(caller.alarms, calendars, operator.clock)
       return { status: 200, json: body, type: 'text/calendar; charset=utf-8' }
     },
 
-    createCalendar: async (_input, { caller }) => {
+    createCalendarFeed: async (_input, { caller }) => {
       const token = await feeds.create(caller)
       return { status: 201, json: JSON.stringify({ path: `/v1/calendar.ics?token=${token}` }) }
     },
 
-    removeCalendar: async (_input, { caller }) => {
+    removeCalendarFeed: async (_input, { caller }) => {
       return ok(JSON.stringify({ removed: await feeds.removeAll(caller) }))
     },
   } satisfies Partial<CallsOf<OperationName>>

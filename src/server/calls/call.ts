@@ -1,4 +1,12 @@
-import type { Input, Operation, OperationName, operations } from '../../contracts/index.ts'
+import type {
+  ByKey,
+  Input,
+  OneAlarmCall,
+  Operation,
+  OperationName,
+  operations,
+} from '../../contracts/index.ts'
+import type { AlarmRef } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 
 /** The answer to a call: JSON as text, so that what users wrote is returned exactly as it was sent (promise: verbatim). */
@@ -34,8 +42,18 @@ export type Audit = (caller: Caller, act: string, about: Readonly<Record<string,
 /** What does the work of an operation. */
 export type Call<O extends Operation> = (input: Input<O>, context: CallContext) => Reply | Promise<Reply>
 
-/** The work of the named operations. */
-export type CallsOf<N extends OperationName> = { readonly [K in N]: Call<(typeof operations)[K]> }
+/** The work of the named operations. That of a call on one alarm takes the alarm's id or its key. */
+export type CallsOf<N extends OperationName> = {
+  readonly [K in N]: K extends OneAlarmCall ? OneAlarmWork<K> : Call<(typeof operations)[K]>
+}
+
+/** The work of a call on one alarm. */
+export type OneAlarmWork<N extends OneAlarmCall> = Call<(typeof operations)[N | ByKey<N>]>
+
+/** The alarm that a call names. */
+export function alarmNamed(params: { readonly id: string } | { readonly key: string }): AlarmRef {
+  return 'key' in params ? { key: params.key } : params.id
+}
 
 /** An answer with a page of a list: its items as JSON, and the cursor of the next page if there is more. */
 export function page(items: readonly string[], nextCursor: string | null): Reply {

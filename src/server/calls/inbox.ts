@@ -1,4 +1,3 @@
-import type { TargetSpec } from '../../alarm/index.ts'
 import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type TakeOptions, takeOf, withoutUndefined } from '../../library/index.ts'
@@ -44,7 +43,7 @@ export function inboxCalls(connections: ConnectionLimiter | null, pages: Request
     },
 
     putOwnerTarget: async ({ body }, { caller }) =>
-      ok(JSON.stringify({ target: await caller.alarms.defaultTarget.put(body.target as TargetSpec) })),
+      ok(JSON.stringify({ target: await caller.alarms.defaultTarget.put(body.target) })),
 
     removeOwnerTarget: async (_input, { caller }) =>
       ok(JSON.stringify({ removed: await caller.alarms.defaultTarget.remove() })),

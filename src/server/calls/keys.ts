@@ -86,3 +86,8 @@ function mayManage(caller: Caller, key: Pick<KeyView, 'tenant' | 'owner'>): bool
   if (mine.tenant !== ALL_TENANTS && mine.tenant !== key.tenant) return false
   return mine.owner === null || mine.owner === key.owner
 }
+
+/** Throws unless the caller may act for its whole tenant: an admin of one owner could act on others with what they share. */
+export function assertWholeTenant({ key }: Caller, what: string): void {
+  if (key !== null && key.owner !== null) throw new WakefulError('access.whole_tenant', { what })
+}

@@ -1,18 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
-import { type Alarms, type EventView, withoutUndefined } from '../../library/index.ts'
+import { type Alarms, type EventsOptions, type EventView, withoutUndefined } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
-import { type CallsOf, ok, page } from './call.ts'
+import { alarmNamed, type CallsOf, ok, page } from './call.ts'
 
 const EVENTS_DEFAULT = 50
+/** Pages of the log that one call reads: with a filter, each is up to 10,000 events of which few may match. */
+const PAGES_READ_MAX = 100
 /** After this much, the event loop gets a turn. */
 const TURN_BYTES = 256 * 1024
 
 /** The calls about what happened. */
 export const readCalls = {
-  why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
+  why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(alarmNamed(params)))),
 
   history: async ({ query }, { caller }) => pageOf(await caller.alarms.historyPage(withoutUndefined(query))),
 
@@ -21,11 +23,9 @@ export const readCalls = {
   failed: async ({ query }, { caller }) => pageOf(await caller.alarms.failedPage(withoutUndefined(query))),
 
   events: async ({ query }, { caller }) => {
-    const { after, alarm_id, limit = EVENTS_DEFAULT } = query
-    // Read before the log: events appended in between come after it.
-    const from = after === 'newest' ? await caller.alarms.newest() : after
-    const items = await firstEvents(caller.alarms, from, alarm_id, limit)
-    return page(items.map(eventWire), items.at(-1)?.cursor ?? from ?? null)
+    const { limit = EVENTS_DEFAULT, ...asked } = query
+    const { events, cursor } = await firstEvents(caller.alarms, eventsOptions(asked), limit)
+    return page(events.map(eventWire), cursor)
   },
 
   append: async ({ body }, { caller }) => {
@@ -35,21 +35,34 @@ export const readCalls = {
   },
 } satisfies Partial<CallsOf<OperationName>>
 
-async function firstEvents(
-  alarms: Alarms,
-  after: string | undefined,
-  alarmId: string | undefined,
-  limit: number,
-): Promise<EventView[]> {
+/** The options of the library, from the names in JSON. */
+export function eventsOptions(query: {
+  readonly alarm_id?: string | undefined
+  readonly correlation_id?: string | undefined
+  readonly [same: string]: unknown
+}): EventsOptions {
+  const { alarm_id: alarmId, correlation_id: correlationId, ...rest } = query
+  return withoutUndefined({ ...rest, alarmId, correlationId })
+}
+
+/** Events up to the limit, and the cursor to continue from. */
+async function firstEvents(alarms: Alarms, options: EventsOptions, limit: number) {
   const events: EventView[] = []
-  let [bytes, atTurn] = [0, 0]
-  for await (const event of alarms.events(withoutUndefined({ after, alarmId }))) {
-    events.push(event)
-    bytes += utf8Length(event.dataJson)
-    if (events.length === limit || bytes >= PAGE_BYTES_MAX) break
-    if (bytes - atTurn < TURN_BYTES) continue
-    atTurn = bytes
-    await nextTurn()
+  let cursor: string | null = null
+  let [pages, bytes, atTurn] = [0, 0, 0]
+  for await (const { items, nextCursor } of alarms.eventPages(options)) {
+    for (const event of items) {
+      events.push(event)
+      cursor = event.cursor
+      bytes += utf8Length(event.dataJson)
+      if (events.length === limit || bytes >= PAGE_BYTES_MAX) return { events, cursor }
+      if (bytes - atTurn < TURN_BYTES) continue
+      atTurn = bytes
+      await nextTurn()
+    }
+    cursor = nextCursor
+    pages += 1
+    if (pages === PAGES_READ_MAX) break
   }
-  return events
+  return { events, cursor }
 }

@@ -1,12 +1,12 @@
 import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/index.ts'
 import type { PauseControl } from '../tenants/index.ts'
 import { type Audit, type CallsOf, ok } from './call.ts'
+import { assertWholeTenant } from './keys.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
-/** The calls about targets: their pauses, and the secret that webhooks are signed with. */
+/** The calls about targets: their pauses, a tenant's default target, and the secret that webhooks are signed with. */
 export function targetCalls(pauses: PauseControl, audit: Audit) {
   const toWire = (target: PausableTarget) => {
     const isCatchingUp = pauses.isCatchingUp({ target })
@@ -14,16 +14,37 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
   }
   return {
     webhookSecret: async (_input, { caller }) => {
-      assertWholeTenant(caller)
+      assertWholeTenant(caller, 'secret')
       await audit(caller, 'webhook_secret_read', {})
       return ok(wireText(await caller.alarms.webhooks.secret()))
     },
 
     rotateWebhookSecret: async (_input, { caller }) => {
-      assertWholeTenant(caller)
+      assertWholeTenant(caller, 'secret')
       const secret = await caller.alarms.webhooks.rotateSecret()
       await audit(caller, 'webhook_secret_rotated', {})
       return ok(wireText(secret))
+    },
+
+    getTenantTarget: async (_input, { caller }) => {
+      assertWholeTenant(caller, 'default target')
+      const target = await caller.alarms.tenantDefaultTarget.get()
+      if (target === null) throw new WakefulError('target.no_tenant_default', {})
+      return ok(JSON.stringify({ target }))
+    },
+
+    putTenantTarget: async ({ body }, { caller }) => {
+      assertWholeTenant(caller, 'default target')
+      const target = await caller.alarms.tenantDefaultTarget.put(body.target)
+      await audit(caller, 'tenant_target_put', { target })
+      return ok(JSON.stringify({ target }))
+    },
+
+    removeTenantTarget: async (_input, { caller }) => {
+      assertWholeTenant(caller, 'default target')
+      const removed = await caller.alarms.tenantDefaultTarget.remove()
+      await audit(caller, 'tenant_target_removed', {})
+      return ok(JSON.stringify({ removed }))
     },
 
     listPausedTargets: (_input, { caller }) => {
@@ -49,11 +70,6 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       return ok(wireText(toWire(target)))
     },
   } satisfies Partial<CallsOf<OperationName>>
-}
-
-/** All owners' webhooks are signed with the secret: an admin of one owner could sign as another, or rotate it. */
-function assertWholeTenant({ key }: Caller): void {
-  if (key !== null && key.owner !== null) throw new WakefulError('access.tenant_secret', {})
 }
 
 type PausableTarget = Pick<Target, 'kind' | 'name'>

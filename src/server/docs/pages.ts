@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { WakefulError } from '../../error.ts'
 import { refusal } from '../http/index.ts'
 
-/** The package's folder: the same path from the sources and from the build. */
-const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
 /** Pages outside of docs/ that the docs link to. */
 const ROOT_PAGES = ['README.md', 'CHANGELOG.md']
 const INDEX = '/llms.txt'
@@ -50,7 +49,9 @@ function answer({ text, etag }: Page, path: string, { headers }: Request): Respo
 }
 
 async function readPages(): Promise<ReadonlyMap<string, Page>> {
-  const inDocs = await readdir(join(PACKAGE, 'docs'), { recursive: true }).catch(() => [])
+  const folder = packageFolder()
+  if (folder === null) return new Map()
+  const inDocs = await readdir(join(folder, 'docs'), { recursive: true }).catch(() => [])
   const files = [
     ...ROOT_PAGES.map((name) => [`/${name}`, name] as const),
     ...inDocs
@@ -60,10 +61,28 @@ async function readPages(): Promise<ReadonlyMap<string, Page>> {
   ]
   const pages = new Map<string, Page>()
   for (const [path, file] of files) {
-    const text = await readFile(join(PACKAGE, file), 'utf8').catch(() => null)
+    const text = await readFile(join(folder, file), 'utf8').catch(() => null)
     if (text === null) continue
     const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22)
     pages.set(path, { text, etag: `"${digest}"` })
   }
   return pages
+}
+
+/** The folder of this package, which this file may be at different depths of; null in a bundle, which has no docs. */
+function packageFolder(): string | null {
+  // Undefined in a bundle of CommonJS.
+  const url: string | undefined = import.meta.url
+  if (url === undefined) return null
+  for (let folder = dirname(fileURLToPath(url)); folder !== dirname(folder); folder = dirname(folder))
+    if (isPackage(join(folder, 'package.json'))) return folder
+  return null
+}
+
+function isPackage(file: string): boolean {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name === 'wakeful'
+  } catch {
+    return false
+  }
 }

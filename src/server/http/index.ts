@@ -21,5 +21,6 @@ export {
   refuseAmbiguous,
   requestId,
   traceOf,
+  withCheckHost,
   withIdempotencyKey,
 } from './request.ts'

@@ -16,6 +16,7 @@ export type HeaderReader = Pick<Headers, 'get'>
 
 /** Headers that identify the caller. If one is repeated, two readers of a request could use different values. */
 const SINGLE: ReadonlySet<string> = new Set(['host', 'authorization', 'wakeful-tenant', 'wakeful-owner'])
+const HEALTH_CHECK = /^\/(?:healthz|readyz)(?:$|\?)/
 /** A request id is returned and logged, so it must be short and harmless in a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
 /** How keys, secrets, and the tokens of calendars and tickets begin: none of them may be returned or logged. */
@@ -74,6 +75,19 @@ export function refuseAmbiguous(
       answerEarly(outgoing, 400, `The request has ${duplicate} twice. Send it once.`)
     else if (coding.toLowerCase() === 'chunked') void answer(incoming, outgoing)
     else answerEarly(outgoing, 400, 'the only Transfer-Encoding supported is chunked')
+  }
+}
+
+/**
+ * Gives the plain health checks of load balancers a host. They are HTTP/1.0 without `Host`, and a check that is refused takes
+ * this server out of service. No answer about health depends on the host.
+ */
+export function withCheckHost(answer: RequestListener): RequestListener {
+  return (incoming, outgoing) => {
+    const { headers, httpVersion, url = '' } = incoming
+    if (httpVersion === '1.0' && headers.host === undefined && HEALTH_CHECK.test(url))
+      headers.host = 'localhost'
+    answer(incoming, outgoing)
   }
 }
 

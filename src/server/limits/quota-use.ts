@@ -1,6 +1,6 @@
 import { type AlarmView, RawJson, type SetOptions, type TargetSpec, utf8Length } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Alarms, ofItem, type ResolvedRule } from '../../library/index.ts'
+import { type AlarmRef, type Alarms, ofItem, type ResolvedRule } from '../../library/index.ts'
 import { parseDuration } from '../../time/index.ts'
 
 /** An alarm due this soon after it was set may be part of a loop. */
@@ -16,11 +16,11 @@ export type QuotaRequest =
     }
   | {
       readonly does: 'edit'
-      readonly id: string
+      readonly ref: AlarmRef
       readonly moves: boolean
       readonly options: SetOptions
     }
-  | { readonly does: 'fire' | 'retry'; readonly id: string }
+  | { readonly does: 'fire' | 'retry'; readonly ref: AlarmRef }
 
 /** How an alarm that was set or moved will fire, with the request that asked for it. */
 export interface JudgedRule {
@@ -51,9 +51,9 @@ export function mayAdd(wanted: QuotaRequest): boolean {
 /** Whether there will be one more, judging by the alarm as it is. An alarm that does not exist is rejected by the call itself. */
 export async function addsOne(alarms: Alarms, wanted: QuotaRequest): Promise<boolean> {
   if (!mayAdd(wanted)) return false
-  if (wanted.does !== 'set') return isActive(await alarms.get(wanted.id)) === false
+  if (wanted.does !== 'set') return isActive(await alarms.get(wanted.ref)) === false
   const { key } = wanted.options
-  return typeof key !== 'string' || isActive(await alarms.getByKey(key)) !== true
+  return typeof key !== 'string' || isActive(await alarms.get({ key })) !== true
 }
 
 function isActive(alarm: AlarmView | null): boolean | null {

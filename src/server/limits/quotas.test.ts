@@ -34,7 +34,7 @@ async function guarded(quotas: Quotas, start = '2030-01-01T11:56:00Z') {
       work,
     )
   const edit = (id: string, work: (by: Alarms) => Promise<unknown>) =>
-    guard.within(as, [{ does: 'edit', id, moves: true, options: {} }], work)
+    guard.within(as, [{ does: 'edit', ref: id, moves: true, options: {} }], work)
   return { clock, alarms, set, edit, [Symbol.asyncDispose]: close }
 }
 

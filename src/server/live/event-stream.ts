@@ -1,8 +1,8 @@
 import { eventWire } from '../../contracts/index.ts'
 import type { EventView } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
-import type { CallsOf } from '../calls/index.ts'
-import { type EventFeed, openFeed, parseTypes } from './event-feed.ts'
+import { type CallsOf, eventsOptions } from '../calls/index.ts'
+import { type EventFeed, openFeed } from './event-feed.ts'
 import type { LiveParts } from './live.ts'
 
 /** How soon a reader whose stream was cut should come back. */
@@ -14,10 +14,10 @@ const encoder = new TextEncoder()
 /** The call that answers with server-sent events. */
 export function streamCall(live: LiveParts): CallsOf<'stream'>['stream'] {
   return async ({ query }, { caller, lastEventId, disconnect = () => {} }) => {
-    const { after, alarm_id: alarmId, types } = query
+    const { ticket: _ticket, ...asked } = query
     live.connections.assertCapacity(caller)
-    const options = { after: lastEventId ?? after, alarmId, types: parseTypes(types) }
-    const feed = await openFeed(caller, options, live.reads)
+    const resumed = lastEventId === undefined ? {} : { after: lastEventId }
+    const feed = await openFeed(caller, eventsOptions({ ...asked, ...resumed }), live.reads)
     try {
       return { status: 200, json: '', stream: eventStream(live, caller, feed, disconnect) }
     } catch (thrown) {

@@ -2,10 +2,15 @@ import { z } from 'zod'
 import { wireJson } from '../../alarm/index.ts'
 import { judged, whole, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Alarms, type ListOptions, type ListPage, withoutUndefined } from '../../library/index.ts'
+import {
+  type Alarms,
+  type ListOptions,
+  type ListPage,
+  pagesOf,
+  withoutUndefined,
+} from '../../library/index.ts'
 import { type HistoryStatus, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { pagesOf } from '../calls/index.ts'
 
 const LIST_MAX = 500
 const max = whole(1, LIST_MAX, '').optional()

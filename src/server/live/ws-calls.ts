@@ -4,10 +4,10 @@ import { type Operation, type OperationName, operations, subscribeArgs } from '.
 import { WakefulError } from '../../error.ts'
 import { unknownWireField } from '../../errors/index.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
-import type { CallContext, Reply } from '../calls/index.ts'
+import { type CallContext, eventsOptions, type Reply } from '../calls/index.ts'
 import { checked, problemOf } from '../http/index.ts'
 import type { AppParts } from '../rest/index.ts'
-import { type EventFeedOptions, parseTypes } from './event-feed.ts'
+import type { EventFeedOptions } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 
 /** What the calls about a connection itself need. */
@@ -108,8 +108,7 @@ async function refuseStream(): Promise<never> {
 }
 
 async function subscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {
-  const { after, alarm_id: alarmId, types } = checked(subscribeArgs, args) as z.output<typeof subscribeArgs>
-  return context.subscribe({ after, alarmId, types: parseTypes(types) })
+  return context.subscribe(eventsOptions(checked(subscribeArgs, args) as z.output<typeof subscribeArgs>))
 }
 
 async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { editing, operations } from '../../contracts/index.ts'
-import { WakefulError } from '../../error.ts'
 import {
   type AlarmWire,
   alarmLine,
@@ -10,19 +9,7 @@ import {
   statusText,
   wallTime,
 } from './alarm-text.ts'
-import {
-  call,
-  idOf,
-  READS,
-  read,
-  SEEN,
-  type Tool,
-  type ToolContext,
-  tool,
-  WHICH,
-  WRITES,
-  withSeen,
-} from './tool.ts'
+import { call, idOf, READS, read, SEEN, type Tool, tool, WHICH, WRITES, withSeen } from './tool.ts'
 
 /** Replaced in the listing where the default zone is another one. */
 export const ZONE_TEXT = 'is read in UTC'
@@ -46,7 +33,7 @@ Write \`wake_message\` as a note to yourself: the reader may remember nothing of
   input: operations.set.body,
   hints: WRITES,
   run: async (args, work) => {
-    const toInbox = args.target === undefined && !(await hasDefaultTarget(work))
+    const toInbox = args.target === undefined && !(await work.context.caller.alarms.hasDefaultTarget())
     const reply = await call(work, 'set', { body: toInbox ? { ...args, target: 'inbox' } : args })
     const alarm = read<AlarmWire & { deduped?: true; unchanged?: true }>(reply)
     const head =
@@ -61,16 +48,6 @@ Write \`wake_message\` as a note to yourself: the reader may remember nothing of
     return { json: reply.json, text: `${head}: ${await alarmText(alarm, work)}${where}` }
   },
 })
-
-async function hasDefaultTarget(work: ToolContext): Promise<boolean> {
-  try {
-    await call(work, 'getOwnerTarget', {})
-    return true
-  } catch (thrown) {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return false
-    throw thrown
-  }
-}
 
 const list = tool({
   name: 'list',

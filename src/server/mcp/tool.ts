@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { type Input, operations } from '../../contracts/index.ts'
+import { operations } from '../../contracts/index.ts'
 import { type ErrorCode, WakefulError } from '../../error.ts'
 import { RawJson } from '../../json/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
@@ -53,7 +53,7 @@ export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHin
 /** Hints of a tool that changes something and destroys nothing. */
 export const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false }
 
-type Parts<N extends ToolOperation> = Partial<Input<(typeof operations)[N]>>
+type Parts<N extends ToolOperation> = Partial<Parameters<CallsOf<ToolOperation>[N]>[0]>
 
 /** Makes a call of the API as the tool's caller, with its rights. */
 export async function call<N extends ToolOperation>(
@@ -89,7 +89,7 @@ export async function idOf(
 ): Promise<string> {
   if ((id === undefined) === (key === undefined)) throw new WakefulError('alarm.which', {})
   if (id !== undefined) return id
-  return read<{ id: string }>(await call(work, 'getByKey', { params: { key: key! } })).id
+  return read<{ id: string }>(await call(work, 'get', { params: { key: key! } })).id
 }
 
 /** The argument that names the version an edit was made from. */

@@ -29,6 +29,7 @@ describe('readiness', () => {
         checks: {
           process: { ok: true, detail: 'running' },
           store: { ok: true, detail: 'answered in 0 ms' },
+          secret: { ok: true, detail: 'this process can sign webhooks' },
           shards: { ok: true, detail: '2 run here, 0 in other processes, 0 in none' },
           lag: { ok: true, detail: 'the oldest due alarm is 0 s late; the limit is 60 s' },
         },
@@ -72,10 +73,11 @@ describe('readiness', () => {
   })
 
   it('is ready as a standby of another process', async () => {
-    const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
+    const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0, withoutHandlerMs: 0 }]
     const readings = {
       takesWrites: true,
       isRunning: true,
+      hasSecret: true,
       inFlight: 0,
       queued: 0,
       unsettled: 0,

@@ -93,7 +93,8 @@ export class Log {
       ...(thrown !== null && { error: thrown }),
     }
     const why = thrown === null ? '' : `: ${redactedError(thrown)}`
-    const text = `${method} ${route} ${status} in ${Math.round(durationMs)} ms (${requestId})${why}`
+    const who = detailsOf({ tenant: fields.tenant, owner: fields.owner, key_id: fields.key_id })
+    const text = `${method} ${route} ${status} in ${Math.round(durationMs)} ms (${requestId})${why}${who}`
     this.#write(effective, 'request', text, fields)
   }
 
@@ -104,26 +105,24 @@ export class Log {
     if (suppressed === null) return
     const again = suppressed === 0 ? '' : ` (and ${suppressed} times more before)`
     const fields = { message, ...(suppressed > 0 && { left_out: suppressed }), ...more, error: thrown }
-    this.#write('error', 'error', `error: ${message}${again}`, fields)
+    this.#write('error', 'error', `error: ${message}${again}${detailsOf(more)}`, fields)
   }
 
   /** Logs what an admin did, at every level except `silent`. */
   audit({ by, act, tenant, about }: AdminAct): void {
     if (this.#options.level === 'silent') return
-    const details = Object.entries(redacted({ tenant, ...about }) as object)
-    const parts = details.map(([name, value]) => `${name} ${display(value)}`)
-    const text = [`audit: ${act} by ${by}`, ...parts].join(', ')
+    const text = `audit: ${act} by ${by}${detailsOf({ tenant, ...about })}`
     this.#put('info', 'audit', text, { audit: true, by, act, tenant, about })
   }
 
-  /** Logs that the server starts, stops and the like: `text` for people, `more` for programs. */
+  /** Logs that the server starts, stops and the like. Both formats have the text and the fields in `more`. */
   event(
     type: string,
     text: string,
     more: Readonly<Record<string, unknown>> = {},
     level: LogLevel = 'info',
   ): void {
-    this.#write(level, type, text, more)
+    this.#write(level, type, `${text}${detailsOf(more)}`, { ...(text !== '' && { message: text }), ...more })
   }
 
   #write(level: LogLevel, type: string, text: string, fields: Readonly<Record<string, unknown>>): void {
@@ -143,4 +142,12 @@ export class Log {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
+}
+
+/** Fields as text: `, tenant acme, owner ann`. Texts contain the message already. */
+function detailsOf(fields: object): string {
+  const known = Object.entries(redacted(fields) as object).filter(
+    ([name, value]) => name !== 'message' && value !== undefined,
+  )
+  return known.map(([name, value]) => `, ${name} ${display(value)}`).join('')
 }

@@ -38,7 +38,13 @@ const FAILURES = ['500', '503']
 export const METRICS = {
   lateness: histogram(
     'wakeful_fire_lateness_seconds',
-    'Delay of the first attempt of an occurrence after its instant, without occurrences that waited for a handler, a pause or an earlier occurrence',
+    'Delay of the first attempt of an occurrence after its instant, without occurrences that were deferred',
+    LATENESS,
+    ['target'],
+  ),
+  deferred: histogram(
+    'wakeful_fire_deferred_seconds',
+    'The same delay of occurrences that were deferred: by an open circuit, a pause, a limit, a missing handler or an earlier occurrence',
     LATENESS,
     ['target'],
   ),
@@ -73,13 +79,22 @@ export const METRICS = {
   ),
   lag: gauge(
     'wakeful_lag_seconds',
-    'Time since the oldest due wake that is not in progress, in shards that run here or in no process; pools beyond 20 are `other`',
+    'Time since the oldest due wake that is neither in progress nor deferred by a limit, in shards that run here or in no process; pools beyond 20 are `other`',
+    ['pool'],
+  ),
+  withoutHandler: gauge(
+    'wakeful_without_handler_seconds',
+    'Time since the oldest occurrence came due whose handler no process of the pool has registered, 0 if there is none; pools beyond 20 are `other`',
     ['pool'],
   ),
   shards: gauge(
     'wakeful_shards',
     'Shards by the process that runs them: here, elsewhere (another process), nobody (none); pools beyond 20 are `other`',
     ['pool', 'owner'],
+  ),
+  secret: gauge(
+    'wakeful_secret_ok',
+    '1 if this process has the secret that signs the webhooks of its store, or the store has none yet; 0 if it lacks it and serves no built-in targets',
   ),
   settle: histogram('wakeful_settle_duration_seconds', 'Duration of writing a batch of outcomes', WRITING),
   storeErrors: counter(

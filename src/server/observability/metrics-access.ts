@@ -2,12 +2,11 @@ import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
 import { ALL_TENANTS, type Authenticator, type Caller, hashOf, PROXIED } from '../auth/index.ts'
 import type { HeaderReader } from '../http/index.ts'
-import { TimedOut, withTimeout } from './store-reads.ts'
+import { SCRAPE_MS_MAX, TimedOut, withTimeout } from './store-reads.ts'
 
 /** How long a scraper is remembered after it was last admitted, and how many are. */
 const REMEMBERED_MS = 3_600_000
 const REMEMBERED_MAX = 100
-const STORE_MS_MAX = 2_000
 
 /** Every header that authentication reads: requests with the same values are admitted alike. */
 const CREDENTIALS = [
@@ -45,7 +44,7 @@ export class MetricsAccess {
     const credentials = hashOf(JSON.stringify(CREDENTIALS.map((name) => headers.get(name))))
     try {
       const admitted = this.#authenticator.admit(headers, 'rest')
-      const caller = await withTimeout(admitted, STORE_MS_MAX, this.#clock)
+      const caller = await withTimeout(admitted, SCRAPE_MS_MAX, this.#clock)
       assertAllTenants(caller)
       this.#remember(credentials, caller)
     } catch (thrown) {

@@ -14,13 +14,14 @@ const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 
 const READINGS: Readings = {
   takesWrites: true,
   isRunning: true,
+  hasSecret: true,
   inFlight: 0,
   queued: 0,
   unsettled: 0,
   backlog: 0,
   inboxWaiting: 9,
   now: 0,
-  pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
+  pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000, withoutHandlerMs: 0 }],
 }
 
 /** A bench whose metrics are read as Prometheus reads them. */
@@ -236,14 +237,21 @@ test('a scrape answers if the store fails or hangs, and says so', async () => {
   })
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
-  await clock.advance(2_000)
+  await clock.advance(1_000)
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
 })
 
 test('pools beyond a small number share a label, those that run here last', async () => {
   const metrics = new Metrics(BUILD)
   const pools = Array.from({ length: 100 }, (_, at) => {
-    return { pool: `p${at}`, here: at === 99 ? 64 : 0, elsewhere: 0, nobody: at === 99 ? 0 : 64, lagMs: at }
+    return {
+      pool: `p${at}`,
+      here: at === 99 ? 64 : 0,
+      elsewhere: 0,
+      nobody: at === 99 ? 0 : 64,
+      lagMs: at,
+      withoutHandlerMs: 0,
+    }
   })
   const clock = new VirtualClock()
   metrics.attach({ readings: () => Promise.resolve({ ...READINGS, pools }), clock })

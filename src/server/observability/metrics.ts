@@ -5,7 +5,7 @@ import type { LiveConnection } from '../limits/index.ts'
 import type { Answered } from './log.ts'
 import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'
-import { recentReadings, withTimeout } from './store-reads.ts'
+import { recentReadings, SCRAPE_MS_MAX, withTimeout } from './store-reads.ts'
 
 /** Where the gauges are read from, at each scrape. */
 export interface MetricsSource {
@@ -20,13 +20,11 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const ROUTES_MAX = 300
 /** Users choose the names of pools: pools beyond this many share one label. */
 const POOLS_MAX = 20
-/** A store that takes longer to answer counts as down for this scrape. */
-const TIMEOUT_MS = 2_000
 
 /** The gauges that are read at each scrape. Those of the first list are fields of the readings. */
 const COUNTS = ['inFlight', 'queued', 'unsettled', 'backlog', 'inboxWaiting'] as const
-const BY_POOL = ['lag', 'shards'] as const
-const OTHERS = ['storeUp', 'clockCorrection'] as const
+const BY_POOL = ['lag', 'withoutHandler', 'shards'] as const
+const OTHERS = ['storeUp', 'clockCorrection', 'secret'] as const
 type GaugeName = (typeof COUNTS | typeof BY_POOL | typeof OTHERS)[number]
 
 /** The metrics of a server. */
@@ -85,7 +83,7 @@ export class Metrics {
     const { storeUp, clockCorrection } = this.#gauges
     const { hostNow, clock } = source
     try {
-      const readings = await withTimeout(source.readings(), TIMEOUT_MS, clock)
+      const readings = await withTimeout(source.readings(), SCRAPE_MS_MAX, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#set(readings)
       storeUp.set(readings.takesWrites ? 1 : 0)
@@ -104,10 +102,12 @@ export class Metrics {
   #set(readings: Readings): void {
     const gauges = this.#gauges
     for (const name of COUNTS) gauges[name].set(readings[name])
+    gauges.secret.set(readings.hasSecret ? 1 : 0)
     // Pools of the last scrape may be gone.
     for (const name of BY_POOL) gauges[name].reset()
-    for (const { pool, lagMs, here, elsewhere, nobody } of folded(readings.pools)) {
+    for (const { pool, lagMs, withoutHandlerMs, here, elsewhere, nobody } of folded(readings.pools)) {
       gauges.lag.set({ pool }, lagMs / 1000)
+      gauges.withoutHandler.set({ pool }, withoutHandlerMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))
         gauges.shards.set({ pool, owner }, count)
     }
@@ -116,6 +116,7 @@ export class Metrics {
   #observe(): Observer {
     const attempts = this.#counter(METRICS.attempts)
     const lateness = new QuickHistogram(METRICS.lateness, this.#registry)
+    const deferred = new QuickHistogram(METRICS.deferred, this.#registry)
     const duration = new QuickHistogram(METRICS.attemptDuration, this.#registry)
     const skipped = this.#counter(METRICS.skipped)
     const overdue = this.#counter(METRICS.reportsOverdue)
@@ -125,8 +126,9 @@ export class Metrics {
     return {
       attempted: (batch) => {
         countAttempts(batch, attempts)
-        for (const { target, outcome, latenessMs, durationMs } of batch) {
+        for (const { target, outcome, latenessMs, deferredMs, durationMs } of batch) {
           if (latenessMs !== null) lateness.observe(target, latenessMs / 1000)
+          if (deferredMs !== null) deferred.observe(target, deferredMs / 1000)
           if (outcome !== 'released') duration.observe(target, durationMs / 1000)
         }
       },
@@ -171,6 +173,7 @@ function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
     elsewhere: sum.elsewhere + pool.elsewhere,
     nobody: sum.nobody + pool.nobody,
     lagMs: Math.max(sum.lagMs, pool.lagMs),
+    withoutHandlerMs: Math.max(sum.withoutHandlerMs, pool.withoutHandlerMs),
   }))
   return [...order.slice(0, POOLS_MAX), { ...other, pool: 'other' }]
 }

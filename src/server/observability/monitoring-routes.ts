@@ -32,17 +32,20 @@ export interface MonitoringParts extends ReadinessOptions {
   readonly access: MetricsAccess
 }
 
+/** HAProxy's plain check of a path is OPTIONS. */
+const CHECK_METHODS = ['GET', 'OPTIONS']
 const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted, because monitors call them all the time. */
 export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
-  app.get('/healthz', () => healthResponse(liveness()))
-  app.get('/readyz', async () => healthResponse(await readiness(parts)))
+  app.on(CHECK_METHODS, '/healthz', () => healthResponse(liveness()))
+  app.on(CHECK_METHODS, '/readyz', async () => healthResponse(await readiness(parts)))
   if (parts.metricsFor === 'off') return
   app.get('/metrics', async ({ req }) => {
     try {
-      if (parts.metricsFor === 'key') await parts.access.assertMayRead(req.raw.headers)
-      const { contentType, body } = await parts.metrics.text()
+      const mayRead = parts.metricsFor === 'open' || parts.access.assertMayRead(req.raw.headers)
+      // Both at once: each may take most of a second, and the answer must come within one.
+      const [{ contentType, body }] = await Promise.all([parts.metrics.text(), mayRead])
       return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
     } catch (thrown) {
       return refusal(thrown)
@@ -69,7 +72,7 @@ export async function readiness(ports: ReadinessOptions) {
   const stopping = isStopping()
   const process = {
     ok: !stopping,
-    detail: stopping ? 'stopping: waiting for running deliveries' : 'running',
+    detail: stopping ? 'stopping: send requests elsewhere' : 'running',
   }
   try {
     const readings = await withTimeout(ports.readings(), timeoutMs, clock)
@@ -77,7 +80,8 @@ export async function readiness(ports: ReadinessOptions) {
     const { takesWrites } = readings
     const isReadOnly = takesWrites ? '' : ', but does not accept writes: it is read-only, or a standby'
     const store = { ok: takesWrites, detail: `answered in ${durationMs} ms${isReadOnly}` }
-    return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
+    const secret = secretOf(readings)
+    return healthOf({ process, store, secret, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
   } catch (thrown) {
     return healthOf({ process, store: { ok: false, detail: storeErrorText(thrown) } })
   }
@@ -98,6 +102,13 @@ function shardsOf({ isRunning, pools }: Readings): HealthCheck {
   const standby = here === 0 && elsewhere > 0 ? ', standing by' : ''
   const detail = `${here} run here, ${elsewhere} in other processes, ${unowned} in none${standby}`
   return { ok: here > 0 || elsewhere > 0, detail }
+}
+
+function secretOf({ hasSecret }: Readings): HealthCheck {
+  const detail = hasSecret
+    ? 'this process can sign webhooks'
+    : 'this process lacks the secret of its store, so it sends no webhooks and leaves them to other processes'
+  return { ok: hasSecret, detail }
 }
 
 function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {

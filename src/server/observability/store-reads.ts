@@ -1,6 +1,8 @@
 import type { Readings } from '../../library/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
 
+/** What a scrape waits for the store. It is answered within a second: monitors give up soon, and alert on `wakeful_store_up`. */
+export const SCRAPE_MS_MAX = 800
 const FRESH_MS = 1_000
 /** A read that takes longer is started again by the next caller. */
 const READ_MS_MAX = 10_000

@@ -169,9 +169,13 @@ function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown
   return checked(params, c.req.param())
 }
 
-function queryOf(c: Context, { query }: Operation): unknown {
+function queryOf(c: Context, { query, repeatable = [] }: Operation): unknown {
   const values = Object.create(null) as Record<string, string>
   for (const [name, value] of searchOf(c)) {
+    if (name in values && repeatable.includes(name)) {
+      values[name] += `,${value}`
+      continue
+    }
     if (name in values) throw new WakefulError('request.query_twice', { name: JSON.stringify(name) })
     values[name] = value
   }

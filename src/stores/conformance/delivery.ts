@@ -311,11 +311,16 @@ export const deliveryCases = casesOf('delivery', {
     await harness.settle(claimed, 'delivered')
     assert.equal((await harness.get(id)).timers[0]!.waiting, 'handler')
     assert.deepEqual((await harness.claim(leases)).timers, [])
+    const due = (await harness.get(id)).timers[0]!.scheduledFor
+    const missing = (dueBy: number, limit = 10) => harness.store.missingHandlers(dueBy, limit)
+    assert.deepEqual(await missing(due), [{ pool: 'app', handler: 'unknown', since: due }])
+    assert.deepEqual([await missing(due - 1), await missing(due, 0)], [[], []])
     const requeue = (handler: string, from = leases) =>
       harness.store.requeueWaiting(from, { handler }, harness.now, 10)
     assert.deepEqual([await requeue('other'), await requeue('unknown', [])], [0, 0])
     harness.canRun = () => true
     assert.deepEqual([await requeue('unknown'), await requeue('unknown')], [1, 0])
+    assert.deepEqual(await missing(due), [], 'its handler is registered now')
     const waited = await harness.claimOne(leases)
     assert.deepEqual([waited.alarm.id, waited.timer.attempt], [id, 0])
     await harness.settle(waited, 'delivered')

@@ -18,12 +18,12 @@ import {
   triage,
 } from '../../alarm/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
+import type { LogEvent } from '../event-log.ts'
 import type {
   Claimed,
   ClaimedTimer,
   InFlightTimers,
   Lease,
-  LogEvent,
   SetRequest,
   SetResult,
   SettleResult,
@@ -231,9 +231,9 @@ export class Harness {
     return store.settle(settlements, batches, this.context())
   }
 
-  events(id?: string, scope: Scope = ANN): Promise<LogEvent[]> {
+  async events(id?: string, scope: Scope = ANN): Promise<readonly LogEvent[]> {
     const query = { after: 0, limit: 10_000 }
-    return this.store.events(scope, id === undefined ? query : { ...query, alarmId: id })
+    return (await this.store.events(scope, id === undefined ? query : { ...query, alarmId: id })).events
   }
 
   async types(id: string): Promise<string[]> {

@@ -131,9 +131,24 @@ export const inboxCases = casesOf('inbox', {
     for (const name of ['one', 'two', 'three']) await put(harness, name)
     harness.clock.step(DAY_MS)
     await put(harness, 'new')
-    assert.equal(await harness.store.prune(harness.now, 2), 2)
-    assert.equal(await harness.store.prune(harness.now, 2), 1)
-    assert.equal(await harness.store.prune(harness.now, 2), 0)
+    assert.deepEqual(await harness.store.prune(harness.now, 2), {
+      alarms: 0,
+      events: 0,
+      wakes: 2,
+      more: true,
+    })
+    assert.deepEqual(await harness.store.prune(harness.now, 2), {
+      alarms: 0,
+      events: 0,
+      wakes: 1,
+      more: false,
+    })
+    assert.deepEqual(await harness.store.prune(harness.now, 2), {
+      alarms: 0,
+      events: 0,
+      wakes: 0,
+      more: false,
+    })
     assert.deepEqual(await claimedIds(harness), ['new'])
   },
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
-import type { LogEvent } from '../store.ts'
+import type { LogEvent } from '../event-log.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
 /** The events that end an occurrence, and those of its report: at most one of each. */

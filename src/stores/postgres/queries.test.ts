@@ -2,7 +2,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { FAIR_QUERIES, WAITING_QUERIES } from './claims/index.ts'
 import { migratePostgres } from './index.ts'
-import { DOCUMENT_QUERIES, INBOX_QUERIES, PRUNE_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
+import {
+  DOCUMENT_QUERIES,
+  EVENT_QUERIES,
+  INBOX_QUERIES,
+  LOG_QUERIES,
+  PRUNE_QUERIES,
+  STREAM_QUERIES,
+  UPCOMING,
+} from './reads/index.ts'
 import * as sql from './sql/index.ts'
 import { EXPORT_QUERIES, IMPORT_QUERIES } from './transfer/index.ts'
 
@@ -15,10 +23,11 @@ const FILL = `
     SELECT 'app', slot, 'one', 1 FROM generate_series(0, 63) AS slot;
   INSERT INTO wakeful.alarms (id, tenant, owner, generation, kind, timezone, fire_at, label, target_kind, target, pool,
       message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
-      backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at, paused_at)
+      backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at,
+      registered_at, paused_at)
     SELECT 'id' || n, 't' || n % 10, '', 1, 'once', 'UTC', 1e12 + n, 'l' || n % 100, 'handler', 'x' || n % 5, 'app', '',
       'c' || n, 'k' || n, 'i' || n, 's' || n % 1000, 'r' || n, 5, 1, 1, 'delivery', 1, 'skip', 0, 'library', 0, 0,
-      CASE WHEN n % 500 = 0 THEN 1 END
+      0, CASE WHEN n % 500 = 0 THEN 1 END
     FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick, generation,
       attempt, waiting, delivered, version, edited)
@@ -109,6 +118,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'waiting releaseTenant': 'timers_paused_tenant',
   'waiting releaseTarget': 'timers_paused_target',
   'waiting targets': 'timers_paused_target',
+  'waiting missing': 'timers_without_handler',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -116,9 +126,21 @@ const EXPECTED: Readonly<Record<string, string>> = {
   removeUnknownBatches: 'in_flight_batches_shard',
   inFlightBatchesOfShards: 'in_flight_batches_shard',
   removeOutcomes: 'outcomes_pkey',
-  eventsOfOwner: 'events_owner',
-  eventsOfAlarm: 'events_alarm',
-  eventsOfAll: 'events_pkey',
+  'events owner end': 'events_owner',
+  'events owner page': 'events_owner',
+  'events owner filtered': 'events_owner',
+  'events tenant end': 'events_tenant',
+  'events tenant page': 'events_tenant',
+  'events tenant filtered': 'events_tenant',
+  'events all end': 'events_pkey',
+  'events all page': 'events_pkey',
+  'events all filtered': 'events_pkey',
+  'events alarm end': 'events_alarm',
+  'events alarm page': 'events_alarm',
+  'events alarm filtered': 'events_alarm',
+  scopeOfAlarm: 'alarms_id_key',
+  firstEventAfter: 'events_pkey',
+  'log everything': 'events_pkey',
   'export alarms': 'alarms_pkey',
   'export formerKeys': 'idempotency_keys_alarm',
   'import knownAlarms': 'alarms_id_key',
@@ -126,7 +148,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'import releaseKeys': 'alarms_pkey',
   'import knownOwnEvents': 'events_appended',
   'import knownEvents': 'events_alarm',
-  newestEventsOfAlarm: 'events_alarm',
+  'log newestOfAlarm': 'events_alarm',
   eventSeqs: 'events_pkey',
   lastEvent: 'events_pkey',
   tallyOfOwner: 'tallies_pkey',
@@ -161,10 +183,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream paused': 'alarms_paused',
   upcoming: 'timers_upcoming',
   'prune oldEvents': 'events_pkey',
-  'prune newestEvents': 'events_alarm',
+  'prune metAlarms': 'events_alarm',
   'prune lockAlarms': 'alarms_pkey',
   'prune ended': 'outcomes_pkey',
-  'prune noteGone': 'events_alarm',
+  'prune removeOldEvents': 'events_alarm',
   'prune removeEvents': 'events_alarm',
   'prune removeOutcomes': 'outcomes_pkey',
   'prune removeKeys': 'idempotency_keys_alarm',
@@ -205,6 +227,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   addTallies: 'an insert',
   putMeta: 'an insert',
   meta: 'a handful of rows',
+  newestMeta: 'a row per owner whose events were deleted, when a reader of all of them resumes',
   newestSeq: 'a sequence',
   logWriters: 'the server’s locks',
   notify: 'reads no table',
@@ -245,6 +268,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('inbox', INBOX_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
+  ...Object.entries(EVENT_QUERIES).flatMap(([source, each]) => prefixed(`events ${source}`, { ...each })),
+  ...prefixed('log', LOG_QUERIES),
   ['upcoming', UPCOMING],
 ]
 /** Tables that are small enough to be read whole. */
@@ -252,7 +277,7 @@ const SMALL = 'shards|processes|in_flight_batches|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
   'dueTimers', 'waiting releaseTenant', 'waiting releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',
-  'prune noteGone',
+  'prune removeEvents', 'prune removeOldEvents', 'waiting missing',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

@@ -24,6 +24,7 @@ import { CALENDARS_NOTICE, type ShardedOptions, ShardedProtocol } from '../shard
 import {
   claimStatements,
   LostLeases,
+  missingHandlers,
   type Outcomes,
   pausedTargets,
   releaseWaiting,
@@ -92,6 +93,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   readonly #userTransactions: UserTransactions
   readonly #growth: Growth
 
+  /** @internal */
   constructor(database: Database, options: PostgresOptions, shardsPerPool: number) {
     super(database)
     const { session } = database
@@ -174,6 +176,10 @@ export class PostgresStore extends PostgresRecords implements Store {
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.guard(() => pausedTargets(this.database.session, leases, limit))
+  }
+
+  missingHandlers(dueBy: number, limit: number) {
+    return this.guard(() => missingHandlers(this.database.session, dueBy, limit))
   }
 
   recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {

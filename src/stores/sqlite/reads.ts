@@ -1,4 +1,4 @@
-import type { Scope } from '../../alarm/index.ts'
+import { type ReadScope, type Scope, type Serial, serialOf } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import {
@@ -11,12 +11,20 @@ import {
   type InFlightTimers,
   type Lease,
   type ListQuery,
+  prunedEventsMeta,
   statsOf,
 } from '../index.ts'
 import { nextWakeAt } from './claims/index.ts'
 import { type Session, storeFailure } from './connection/index.ts'
 import { readShards } from './ownership/index.ts'
-import { DOCUMENT_QUERIES, documentNamed, INBOX_QUERIES, list, readEvents } from './reads/index.ts'
+import {
+  DOCUMENT_QUERIES,
+  documentNamed,
+  INBOX_QUERIES,
+  LOG_QUERIES,
+  list,
+  readEvents,
+} from './reads/index.ts'
 import { alarmNamed, CALENDAR_QUERIES, calendarsOf, metaOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
@@ -71,8 +79,23 @@ export class SqliteReads {
     return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.countAll, limit)!.n)
   }
 
-  async events(scope: Scope, query: EventQuery) {
+  async events(scope: ReadScope, query: EventQuery) {
     return this.read((session) => readEvents(session, scope, query))
+  }
+
+  async firstEventAfter(position: Serial) {
+    return this.read(
+      (session) => session.get<{ seq: Serial; at: number }>(sql.firstEventAfter, position) ?? null,
+    )
+  }
+
+  async prunedTo(scope: ReadScope) {
+    const name = prunedEventsMeta(scope)
+    return this.read((session) => {
+      if (scope.owner === null) return session.get<{ newest: Serial | null }>(sql.newestMeta, name)!.newest
+      const value = metaOf(session, name)
+      return value === null ? null : serialOf(value)
+    })
   }
 
   async story(scope: Scope, alarmId: string, limit: number) {
@@ -80,7 +103,7 @@ export class SqliteReads {
       const alarm = alarmNamed(session, scope, { id: alarmId })
       if (alarm === undefined) return null
       const snapshot = snapshotOf(session, alarm, readInFlight(session))
-      const newest = session.values(sql.newestEventsOfAlarm, alarm.seq, limit)
+      const newest = session.values(LOG_QUERIES.newestOfAlarm, alarm.seq, limit)
       return { snapshot, events: newest.map(eventOf).reverse() }
     })
   }

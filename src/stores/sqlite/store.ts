@@ -28,6 +28,7 @@ import {
   claim,
   holdsShard,
   isCertainlyDue,
+  missingHandlers,
   nextClaimableWakeAt,
   pausedTargets,
   requeueWaiting,
@@ -179,6 +180,10 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#guard(async () => pausedTargets(this.session, leases, limit))
   }
 
+  missingHandlers(dueBy: number, limit: number) {
+    return this.#guard(async () => missingHandlers(this.session, dueBy, limit))
+  }
+
   recomputeInstants(which: RecomputeFilter, decide: (snapshot: Snapshot) => Change | null, context: Context) {
     return this.#write((write) => recomputeSelected(write, which, decide), context)
   }
@@ -203,8 +208,8 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => appendEvent(session, scope, event))
   }
 
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.#queue.run((session) => prune(session, endedBefore, limit))
+  prune(before: number, limit: number) {
+    return this.#queue.run((session) => prune(session, before, limit))
   }
 
   putDocument(document: NewDocument, now: number, version?: number) {

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest'
 import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../alarm/index.ts'
 import { type Clock, resolveWhen } from '../../time/index.ts'
 import { realSystem, type System } from './connection/index.ts'
+import { LOG_QUERIES } from './reads/index.ts'
 import * as sql from './sql/index.ts'
 import { openSqliteOn } from './store.ts'
 
@@ -85,7 +86,7 @@ it('lists what another process moves meanwhile where it was', async () => {
 })
 
 it('tells an alarm and its story as of one moment', async () => {
-  const { store, moves } = await movedBefore(sql.newestEventsOfAlarm)
+  const { store, moves } = await movedBefore(LOG_QUERIES.newestOfAlarm)
   expect(await store.story(ANN, 'alarm-1', 10)).toMatchObject({ snapshot: BEFORE, events: [] })
   expect(moves()).toBe(1)
 })

@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { WakefulError } from '../../error.ts'
 import { MONTH_NAMES, MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'

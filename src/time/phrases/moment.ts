@@ -4,6 +4,7 @@ import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import {
   assertInstant,
   localDay,
+  type Moment,
   parseDay,
   parseInstant,
   parseIso,
@@ -30,11 +31,7 @@ export function parseTime(text: string, context: PhraseContext): ResolvedPhrase 
  * Parses a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day means its start, or its
  * end if `side` is 'end'.
  */
-export function parseBound(
-  value: Date | Temporal.Instant | string,
-  context: PhraseContext,
-  side: 'start' | 'end',
-): number {
+export function parseBound(value: Moment, context: PhraseContext, side: 'start' | 'end'): number {
   if (typeof value !== 'string') return parseInstant(value)
   const { timezone } = context
   const moment = parseIsoTime(value, timezone)

@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { WakefulError } from '../../error.ts'
 import type { ParamsOf, ReasonId } from '../../errors/index.ts'
 import type { CalendarLookup, Exclusion } from '../calendars/index.ts'

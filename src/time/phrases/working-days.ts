@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { nonWorkingDays } from '../calendars/index.ts'
 import { wholeNumber } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'

@@ -25,14 +25,12 @@ import {
   formatDay,
   instantOfWallTime,
   localDay,
+  type Moment,
   offsetPeriodAt,
   parseInstant,
   zoneNote,
 } from '../zones/index.ts'
 import { type DstInput, type MisfireInput, readMisfire, resolveRecurring } from './recurring.ts'
-
-/** A point in time: an instant, or text that names one. */
-export type Moment = Date | Temporal.Instant | string
 
 /** A when as an object: exactly one of at, unix, delay, cron, every, rrule, and its options. */
 export interface WhenObject {

@@ -3,8 +3,20 @@ import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import { assertInstant, assertTimezone } from './canonical.ts'
 import { plainTime, temporal, zoned } from './temporal.ts'
 
+/**
+ * A `Temporal.Instant`, the runtime's or a polyfill's. Not the global type: where that is missing (before TypeScript 6, or
+ * with an older `lib`), every type that names it would be `any`.
+ */
+export interface TemporalInstant {
+  readonly [Symbol.toStringTag]: 'Temporal.Instant'
+  readonly epochNanoseconds: bigint
+}
+
+/** A point in time: an instant, or text that names one. */
+export type Moment = Date | TemporalInstant | string
+
 /** Parses an instant. Text must have an offset, because a wall time alone is no instant. */
-export function parseInstant(value: Date | Temporal.Instant | string): number {
+export function parseInstant(value: Moment): number {
   const input: unknown = value
   if (typeof input === 'string') {
     const iso = parseIso(input)
@@ -13,7 +25,7 @@ export function parseInstant(value: Date | Temporal.Instant | string): number {
   }
   const tag = Object.prototype.toString.call(input)
   if (tag === '[object Date]') return fromDate(input as Date)
-  if (tag === '[object Temporal.Instant]') return fromNanoseconds(input as Temporal.Instant)
+  if (tag === '[object Temporal.Instant]') return fromNanoseconds(input as TemporalInstant)
   if (typeof input === 'number') {
     throw new WakefulError('instant.bare_number', { value: String(input) })
   }
@@ -35,7 +47,7 @@ function timeOf(date: Date): number {
   }
 }
 
-function fromNanoseconds(instant: Temporal.Instant): number {
+function fromNanoseconds(instant: TemporalInstant): number {
   const ns = instant.epochNanoseconds
   if (typeof ns !== 'bigint') throw new WakefulError('instant.type', {})
   const whole = ns / 1_000_000n

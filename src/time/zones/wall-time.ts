@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { DAY_MS, formatDuration } from '../durations/index.ts'
 import { assertInstant, INSTANT_MAX, INSTANT_MIN } from './canonical.ts'
 import { plainTime, zoned } from './temporal.ts'

@@ -21,7 +21,7 @@ class Reader {
 
   async read(): Promise<void> {
     const query = { after: this.seen.at(-1) ?? 0, limit: 100, ...this.#alarm }
-    const events = await this.#process.store.events(ANN, query)
+    const { events } = await this.#process.store.events(ANN, query)
     for (const { seq } of events) this.seen.push(seq)
   }
 

@@ -1,4 +1,10 @@
-import type { OperationName } from '../../../src/contracts/index.ts'
+import {
+  type ByKey,
+  byKey,
+  ONE_ALARM_CALLS,
+  type OneAlarmCall,
+  type OperationName,
+} from '../../../src/contracts/index.ts'
 
 /** Ids of an owner's things, with which others might try to access them. */
 export interface Ids {
@@ -17,6 +23,8 @@ export interface Ids {
   readonly eventCursor: string
   readonly ticket: string
   readonly token: string
+  /** A calendar of days off. */
+  readonly calendar: string
 }
 
 /** A call that tries to access what these ids name. */
@@ -30,6 +38,7 @@ const EVENT = { event: true }
 const NEW = { fire_at: '2040-01-01T00:00:00Z', target: EVENT }
 const byId = ({ alarm }: Ids): Ask => ({ params: { id: alarm } })
 const byKeyId = ({ keyId }: Ids): Ask => ({ params: { id: keyId } })
+const byName = ({ calendar }: Ids): Ask => ({ params: { name: calendar } })
 const byTenant = ({ tenant }: Ids): Ask => ({ params: { tenant } })
 const filter = ({ subject, label, conversation, correlation, target }: Ids) => ({
   subject,
@@ -39,8 +48,9 @@ const filter = ({ subject, label, conversation, correlation, target }: Ids) => (
   target,
 })
 
-/** How each call could access what belongs to another owner. A call that is missing here does not compile. */
-export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
+type Cases<N extends OperationName> = Readonly<Record<N, (ids: Ids) => Ask>>
+
+const BY_ID: Cases<Exclude<OperationName, ByKey<OneAlarmCall>>> = {
   set: ({ key, idempotencyKey }) => ({ body: { ...NEW, key, idempotency_key: idempotencyKey } }),
   setMany: ({ key, idempotencyKey }) => ({
     body: {
@@ -51,7 +61,6 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
     },
   }),
   setByKey: ({ key }) => ({ params: { key }, body: NEW }),
-  getByKey: ({ key }) => ({ params: { key } }),
   list: (ids) => ({ query: { ...filter(ids), q: ids.label } }),
   get: byId,
   edit: (ids) => ({ ...byId(ids), body: { label: 'mine now', fire_at: '2041-01-01T00:00:00Z' } }),
@@ -77,14 +86,22 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   }),
   stream: ({ alarm }) => ({ query: { alarm_id: alarm, after: 'oldest' } }),
   createTicket: () => ({}),
-  calendar: () => ({}),
-  createCalendar: () => ({}),
-  removeCalendar: () => ({}),
+  getCalendarFeed: () => ({}),
+  createCalendarFeed: () => ({}),
+  removeCalendarFeed: () => ({}),
+  listCalendars: () => ({}),
+  getCalendar: byName,
+  putCalendar: (ids) => ({ ...byName(ids), body: { dates: ['2040-12-24'] } }),
+  addToCalendar: (ids) => ({ ...byName(ids), body: { dates: ['2040-12-25'] } }),
+  removeCalendar: byName,
   inbox: () => ({ query: { limit: '100' } }),
   ack: ({ occurrence }) => ({ params: { occurrence_id: occurrence }, body: { complete: 'stolen' } }),
   getOwnerTarget: () => ({}),
   putOwnerTarget: () => ({ body: { target: 'inbox' } }),
   removeOwnerTarget: () => ({}),
+  getTenantTarget: () => ({}),
+  putTenantTarget: () => ({ body: { target: 'inbox' } }),
+  removeTenantTarget: () => ({}),
   createKey: ({ tenant }) => ({ body: { tenant, owner: 'bob', rights: 'read' } }),
   listKeys: () => ({ query: { limit: '500' } }),
   rotateKey: byKeyId,
@@ -100,6 +117,17 @@ export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
   pauseTarget: ({ target }) => ({ body: { target } }),
   resumeTarget: ({ target }) => ({ body: { target } }),
 }
+
+/** The calls on one alarm again, by its key. */
+const BY_KEY = Object.fromEntries(
+  ONE_ALARM_CALLS.map((name) => [
+    byKey(name),
+    (ids: Ids) => ({ ...BY_ID[name](ids), params: { key: ids.key } }),
+  ]),
+) as unknown as Cases<ByKey<OneAlarmCall>>
+
+/** How each call could access what belongs to another owner. A call that is missing here does not compile. */
+export const CASES: Cases<OperationName> = { ...BY_ID, ...BY_KEY }
 
 /** The same with cursors of another owner's lists and logs. */
 export const BY_CURSOR: Partial<Readonly<Record<OperationName, (ids: Ids) => Ask>>> = {

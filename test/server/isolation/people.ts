@@ -39,6 +39,9 @@ export async function settled({ url, wakeful }: Serving, tenant: string, owner: 
   const log = (await call('GET', '/v1/events?limit=3')).json
   const wakes = (await call('GET', '/v1/inbox?hold=1ms&limit=100')).json.items
   const calendar = (await call('POST', '/v1/calendar')).json
+  // The attackers’ own tenant shares its calendars with them.
+  if (tenant === 'globex')
+    await wakeful.forTenant(tenant).calendars.put(`${MARK}-days`, { dates: ['2040-12-24'] })
   return {
     alarm: alarm.id,
     occurrence: wakes.find((wake: { alarm_id: string }) => wake.alarm_id === alarm.id).occurrence_id,
@@ -55,6 +58,7 @@ export async function settled({ url, wakeful }: Serving, tenant: string, owner: 
     eventCursor: log.next_cursor,
     ticket: '',
     token: calendar.path.split('=')[1],
+    calendar: `${MARK}-days`,
   }
 }
 

@@ -75,6 +75,10 @@ export const CASES: readonly Case[] = [
   option('subject', '', 'field.empty'),
   option('correlationId', '', 'field.empty'),
   option('target', '', 'field.empty', { field: 'target.handler' }),
+  option('target', 'inboxx', 'target.misspelt'),
+  option('target', 'event', 'target.misspelt'),
+  option('target', 'https//app.example/wake', 'target.like_url'),
+  option('onFailure', 'defualt', 'target.misspelt'),
   option('onFailure', '', 'field.empty', { field: 'onFailure.handler' }),
 
   // Too large, or not text that a store can keep.
@@ -197,6 +201,7 @@ export const CASES: readonly Case[] = [
   edit({ key: 'other' }, 'field.immutable', 'key', { mcp: false }),
   edit({ idempotencyKey: 'other' }, 'field.immutable', 'idempotencyKey'),
   edit({ createdBy: 'me' }, 'field.immutable', 'createdBy'),
+  edit({ target: 'inboxx' }, 'target.misspelt', 'target'),
   edit({ target: { webhok: 1 } }, 'target.unknown_kind', 'target'),
   edit({ when: { delay: 5 } }, 'field.without_unit', 'delay'),
   edit({ when: { delay: '1h', every: '1h' } }, 'when.kinds', undefined, { differs: OWN_NAMES }),
@@ -291,6 +296,15 @@ export const CASES: readonly Case[] = [
     rest: ['GET', `/v1/alarms/by-key/${encodeURIComponent(LONG)}`],
     ws: ['getByKey', { key: LONG }],
     mcp: ['get', { key: LONG }],
+  },
+  {
+    title: 'pause by a key with a NUL',
+    reason: 'field.nul_character',
+    field: 'key',
+    library: () => own.pause({ key: NUL }),
+    client: () => client.pause({ key: NUL }),
+    rest: ['POST', '/v1/alarms/by-key/a%00b/pause'],
+    ws: ['pauseByKey', { key: NUL }],
   },
   {
     title: 'pause of a long id',

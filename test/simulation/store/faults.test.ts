@@ -154,7 +154,7 @@ describe('an open transaction', () => {
     await bench.cancel(two)
     const read = peer.events(ANN, { after: 0, limit: 10 })
     await store.commit(tx)
-    expect((await read).map(({ alarmId }) => alarmId)).toEqual([one, two])
+    expect((await read).events.map(({ alarmId }) => alarmId)).toEqual([one, two])
   })
 
   it('that does not commit for long is ended by a takeover, and its commit is rejected (fenced)', async () => {

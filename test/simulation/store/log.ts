@@ -1,49 +1,76 @@
-import { type Scope, type Serial, serialOf, utf8Length } from '../../../src/alarm/index.ts'
 import {
+  bySerial,
+  isSeen,
+  type ReadScope,
+  type Scope,
+  type Serial,
+  serialOf,
+  utf8Length,
+} from '../../../src/alarm/index.ts'
+import {
+  EVENTS_FILTERED_MAX,
+  EVENTS_KEPT,
+  type EventFilter,
+  type EventPage,
+  type EventQuery,
+  isCut,
   LOG_BYTES_MAX,
   type LogEvent,
   PageLimit,
+  type Pruned,
   prunedEventsMeta,
   type UserEvent,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
-import { seqNamed } from './snapshots.ts'
 import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
-/** Which part of the log to read. */
-export interface LogQuery {
-  readonly after: Serial
-  readonly limit: number
-  readonly alarmId?: string
-}
-
-/** Reads one owner's or one alarm's log after a position, oldest first. */
-export function readEvents(database: SimulatedDatabase, scope: Scope, query: LogQuery): LogEvent[] {
+/** Reads a page of the log after a position, oldest first. */
+export function readEvents(database: SimulatedDatabase, scope: ReadScope, query: EventQuery): EventPage {
   const { tables } = database
-  if (query.alarmId === undefined) {
-    const group = scopedName(scope)
-    return page(database, tables.eventsOfOwner, group, query)
+  const { after, alarmId } = query
+  if (alarmId !== undefined) {
+    const alarm = tables.alarms.values().find(({ id }) => id === alarmId)
+    if (alarm === undefined || !isSeen(scope, alarm)) return { events: [], next: after, more: false }
+    return page(database, tables.eventsOfAlarm, alarm.seq, query)
   }
-  const alarm = seqNamed(database, scope, { id: query.alarmId })
-  return alarm === undefined ? [] : page(database, tables.eventsOfAlarm, alarm, query)
+  if (scope.tenant === null) return page(database, tables.allEvents, ALL, query)
+  if (scope.owner === null) return page(database, tables.eventsOfTenant, scope.tenant, query)
+  return page(database, tables.eventsOfOwner, scopedName(scope), query)
 }
 
 function page(
   database: SimulatedDatabase,
   index: SimulatedDatabase['tables']['eventsOfOwner'],
   group: string | Serial,
-  { after, limit }: LogQuery,
-): LogEvent[] {
+  { after, limit, filter, alarmId }: EventQuery,
+): EventPage {
   const from = index.upTo(group, after)
+  const below = index.in(group).slice(from, filter === undefined ? from + limit : from + EVENTS_FILTERED_MAX)
   const page = new PageLimit(limit, LOG_BYTES_MAX)
-  const events = index
-    .in(group)
-    .slice(from, from + limit)
-    .filter(({ key }) => page.add(utf8Length(database.tables.events.get(key)!.data)))
-  const last = events.at(-1)
-  if (last !== undefined) database.assertWhole(last.key)
-  return events.map(({ key }) => read(database, key))
+  const found = below
+    .map(({ key }) => database.tables.events.get(key)!)
+    .filter((event) => filter === undefined || isMatch(event, filter))
+    .filter(({ data }) => page.add(utf8Length(data)))
+  const last = found.at(-1)?.seq ?? after
+  const events = found.map(({ seq }) => read(database, seq))
+  const isFull = isCut(events, limit)
+  const isLong = filter !== undefined && below.length === EVENTS_FILTERED_MAX
+  const end = isLong ? below.at(-1)!.key : alarmId === undefined ? (lastEvent(database)?.seq ?? 0) : last
+  const next = isFull || filter === undefined || end < after ? last : end
+  if (next > after) database.assertWhole(next)
+  return { events, next, more: isFull || isLong }
+}
+
+function isMatch(event: LoggedRow, filter: EventFilter): boolean {
+  const { types, origin, subject, correlationId, since, until } = filter
+  const isOfType = (type: string) =>
+    event.type === type || (type.endsWith('.') && event.type.startsWith(type))
+  if (types !== undefined && !types.some(isOfType)) return false
+  if (origin !== undefined && event.origin !== origin) return false
+  if (subject !== undefined && event.subject !== subject) return false
+  if (correlationId !== undefined && event.correlationId !== correlationId) return false
+  return event.at >= (since ?? -Infinity) && event.at < (until ?? Infinity)
 }
 
 /** Reads one alarm's newest events, oldest first. */
@@ -77,42 +104,59 @@ export function appendEvent(database: SimulatedDatabase, scope: Scope, event: Us
   return read(database, seq)
 }
 
-/** How far pruning has scanned the log. Events before it belong to live alarms or are gone. */
+/** How far pruning has scanned the log. Events before it are kept, or belong to alarms that are met again. */
 const PRUNED_TO = 'pruned_to'
-const EVENTS_LOOKED_AT_MAX = 5_000
 
-/** Deletes ended alarms with their events, and unclaimed wakes, oldest first. Continues where it stopped. */
-export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
+/** Deletes ended alarms with their events, the older events of others, and unclaimed wakes. Continues where it stopped. */
+export function prune(database: SimulatedDatabase, before: number, limit: number): Pruned {
   const { tables } = database
   const place = serialOf(tables.facts.get(PRUNED_TO) ?? '0')
   const from = tables.allEvents.upTo(ALL, place)
-  let [reached, pruned]: [Serial, number] = [place, 0]
-  for (const { key } of tables.allEvents.in(ALL).slice(from, from + EVENTS_LOOKED_AT_MAX)) {
-    const event = tables.events.get(key)
-    // It was deleted with its alarm, at an earlier event of this page.
-    if (event !== undefined && (event.at >= endedBefore || pruned >= limit)) break
-    reached = key
-    if (event === undefined || !isPrunable(database, event.alarm, endedBefore)) continue
-    pruneAlarm(database, event.alarm!)
-    pruned += 1
+  const rows = tables.allEvents
+    .in(ALL)
+    .slice(from, from + limit)
+    .map(({ key }) => tables.events.get(key)!)
+  const firstRecent = rows.findIndex(({ at }) => at >= before)
+  const old = firstRecent === -1 ? rows : rows.slice(0, firstRecent)
+  const end = old.at(-1)?.seq ?? place
+  let [alarms, events] = [0, 0]
+  for (const alarm of new Set(old.flatMap((event) => event.alarm ?? []))) {
+    const seqs = tables.eventsOfAlarm.in(alarm).map(({ key }) => key)
+    const isEnded = (tables.outcomes.get(alarm)?.status ?? null) !== null
+    if (isEnded && seqs.at(-1)! <= end) {
+      removeEvents(database, seqs)
+      removeAlarm(database, alarm)
+      alarms += 1
+      continue
+    }
+    const trimmed = seqs.slice(0, -EVENTS_KEPT).filter((seq) => seq <= end)
+    removeEvents(database, trimmed)
+    events += trimmed.length
   }
-  if (reached > place) tables.facts.put(PRUNED_TO, String(reached))
-  return pruned + pruneWakes(database, endedBefore, limit - pruned)
+  if (end > place) tables.facts.put(PRUNED_TO, String(end))
+  const wakes = pruneWakes(database, before, limit)
+  return { alarms, events, wakes, more: old.length === limit || wakes === limit }
 }
 
-/** An ended alarm is met again at its last event, which decides whether it is old enough. */
-function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBefore: number): boolean {
-  if (alarm === null || (tables.outcomes.get(alarm)?.status ?? null) === null) return false
-  return tables.events.get(tables.eventsOfAlarm.in(alarm).at(-1)!.key)!.at < endedBefore
+function removeEvents({ tables }: SimulatedDatabase, seqs: readonly Serial[]): void {
+  for (const seq of seqs) {
+    const fact = prunedEventsMeta(tables.events.get(seq)!)
+    if (serialOf(tables.facts.get(fact) ?? '0') < seq) tables.facts.put(fact, String(seq))
+    tables.events.remove(seq)
+  }
 }
 
-function pruneAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
-  const newest = tables.events.get(tables.eventsOfAlarm.in(seq).at(-1)!.key)!
-  const fact = prunedEventsMeta(newest)
-  if (serialOf(tables.facts.get(fact) ?? '0') < newest.seq) tables.facts.put(fact, String(newest.seq))
-  for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
+function removeAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
   tables.outcomes.remove(seq)
   for (const [name, alarm] of tables.idempotencyKeys.entries())
     if (alarm === seq) tables.idempotencyKeys.remove(name)
   tables.alarms.remove(seq)
+}
+
+/** The newest event that retention has deleted of a scope. */
+export function prunedTo({ tables }: SimulatedDatabase, scope: ReadScope): Serial | null {
+  const prefix = prunedEventsMeta(scope)
+  const isOf = (name: string) => (scope.owner === null ? name.startsWith(prefix) : name === prefix)
+  const all = tables.facts.entries().flatMap(([name, value]) => (isOf(name) ? [serialOf(value)] : []))
+  return [...all].sort(bySerial).at(-1) ?? null
 }

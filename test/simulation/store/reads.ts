@@ -1,11 +1,13 @@
-import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
+import type { ReadScope, Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
   AlarmName,
   CountOption,
   Document,
   EditedCalendar,
+  EventPage,
+  EventQuery,
   ListQuery,
-  LogEvent,
+  MissingHandler,
   Page,
   ShardState,
   Stats,
@@ -20,9 +22,10 @@ import type { SimulatedDatabase } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { readShards } from './leases.ts'
 import { list, readPending, readStats } from './list.ts'
-import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
+import { lastEvent, newestEvents, prunedTo, readEvents } from './log.ts'
+import { missingHandlers } from './releases.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
-import type { CalendarRow } from './tables.ts'
+import { ALL, type CalendarRow } from './tables.ts'
 
 /** The reads of a simulated store, one statement each. */
 export abstract class SimulatedReads extends ShardedStore implements StoreReads {
@@ -82,8 +85,19 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
     return this.#ask('list_documents', (database) => listDocuments(database, kind, tenant, after, limit))
   }
 
-  events(scope: Scope, query: LogQuery): Promise<LogEvent[]> {
+  events(scope: ReadScope, query: EventQuery): Promise<EventPage> {
     return this.#ask('events', (database) => readEvents(database, scope, query))
+  }
+
+  firstEventAfter(position: Serial) {
+    return this.#ask('first_event', ({ tables }) => {
+      const key = tables.allEvents.in(ALL)[tables.allEvents.upTo(ALL, position)]?.key
+      return key === undefined ? null : { seq: key, at: tables.events.get(key)!.at }
+    })
+  }
+
+  prunedTo(scope: ReadScope): Promise<Serial | null> {
+    return this.#ask('pruned_to', (database) => prunedTo(database, scope))
   }
 
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
@@ -124,6 +138,10 @@ export abstract class SimulatedReads extends ShardedStore implements StoreReads 
 
   shardStates(counts: CountOption = true, pools?: readonly string[]): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts, pools))
+  }
+
+  missingHandlers(dueBy: number, limit: number): Promise<MissingHandler[]> {
+    return this.#ask('missing_handlers', (database) => missingHandlers(database, dueBy, limit))
   }
 
   #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {

@@ -5,6 +5,7 @@ import type {
   LogEvent,
   NewDocument,
   NewWake,
+  Pruned,
   UserEvent,
   WakeRequest,
 } from '../../../src/stores/index.ts'
@@ -59,8 +60,8 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('append', () => appendEvent(this.database, scope, event))
   }
 
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.atomic('prune', () => prune(this.database, endedBefore, limit))
+  prune(before: number, limit: number): Promise<Pruned> {
+    return this.atomic('prune', () => prune(this.database, before, limit))
   }
 
   /** Runs work in a statement that is its own transaction. */

@@ -1,4 +1,4 @@
-import type { Lease, WaitingFilter } from '../../../src/stores/index.ts'
+import type { Lease, MissingHandler, WaitingFilter } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { TimerRow } from './tables.ts'
 
@@ -36,6 +36,23 @@ export function pausedTargets(
   const rows = leases.flatMap(({ shard }) => tables.due.in(shard)).map(({ key }) => tables.timers.get(key)!)
   const paused = rows.filter(({ timer }) => timer.waiting === 'operator_pause')
   return [...new Set(paused.map(({ target }) => target))].slice(0, limit)
+}
+
+/** The handlers that are missing although something has been due since this instant. */
+export function missingHandlers(database: SimulatedDatabase, dueBy: number, limit: number): MissingHandler[] {
+  const { tables } = database
+  const found = new Map<string, MissingHandler>()
+  for (const { shard, pool } of database.shardsIn()) {
+    if (pool === 'wakeful') continue
+    for (const { key } of tables.due.in(shard)) {
+      const { target: handler, timer } = tables.timers.get(key)!
+      const { waiting, wakeAt, scheduledFor: since } = timer
+      if (waiting !== 'handler' || since > dueBy || (wakeAt ?? 0) <= since) continue
+      const name = JSON.stringify([pool, handler])
+      if (since < (found.get(name)?.since ?? Infinity)) found.set(name, { pool, handler, since })
+    }
+  }
+  return [...found.values()].sort((a, b) => a.since - b.since).slice(0, limit)
 }
 
 function isMeant({ tenant, target, timer }: TimerRow, which: WaitingFilter): boolean {

@@ -91,6 +91,10 @@ export class Tables {
   readonly outcomes: Table<Serial, Outcome>
   readonly events: Table<Serial, LoggedRow>
   readonly eventsOfOwner = new OrderedIndex<LoggedRow>(scopedName, (event) => event.seq)
+  readonly eventsOfTenant = new OrderedIndex<LoggedRow>(
+    ({ tenant }) => tenant,
+    (event) => event.seq,
+  )
   readonly eventsOfAlarm = new OrderedIndex<LoggedRow>(
     (event) => event.alarm,
     (event) => event.seq,
@@ -126,7 +130,12 @@ export class Tables {
     this.idempotencyKeys = new Table('idempotency_keys', around)
     this.timers = new Table('timers', around, [this.timersOfAlarm, this.due, this.upcoming])
     this.outcomes = new Table('outcomes', around)
-    this.events = new Table('events', around, [this.eventsOfOwner, this.eventsOfAlarm, this.allEvents])
+    this.events = new Table('events', around, [
+      this.eventsOfOwner,
+      this.eventsOfTenant,
+      this.eventsOfAlarm,
+      this.allEvents,
+    ])
     this.inFlight = new Table('inFlight', around, [this.batchesOfShard])
     this.shards = new Table('shards', around)
     this.processes = new Table('processes', around)

@@ -1,4 +1,4 @@
-import type { Lease, WaitingFilter } from '../../index.ts'
+import type { Lease, MissingHandler, WaitingFilter } from '../../index.ts'
 import { properties, type Session } from '../connection/index.ts'
 
 /** The statements about timers that wait for a handler, or are paused by an operator. */
@@ -22,6 +22,22 @@ export const WAITING_QUERIES = {
       WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
     FROM paused h WHERE target IS NOT NULL)
   SELECT target FROM paused WHERE target IS NOT NULL LIMIT $2::bigint`,
+  /**
+   * Steps from name to name, over all waiting timers of each; at most 1,000, because callers choose the names. The longer a
+   * timer waits, the later it is looked at again: the last few contain the oldest. Requeued ones have a handler by now.
+   */
+  missing: `WITH RECURSIVE names (pool, shard, target) AS (
+    SELECT pool, shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = s.shard AND t.waiting = 'handler' ORDER BY t.target LIMIT 1)
+    FROM wakeful.shards s WHERE pool <> 'wakeful'
+    UNION ALL SELECT pool, shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = n.shard AND t.target > n.target AND t.waiting = 'handler' ORDER BY t.target LIMIT 1)
+    FROM names n WHERE target IS NOT NULL)
+  SELECT n.pool, n.target, min(o.scheduled_for) AS since
+  FROM (SELECT pool, shard, target FROM names WHERE target IS NOT NULL LIMIT 1000) n
+  CROSS JOIN LATERAL (SELECT t.scheduled_for FROM wakeful.timers t WHERE t.shard = n.shard AND t.target = n.target
+    AND t.waiting = 'handler' AND t.wake_at > t.scheduled_for ORDER BY t.wake_at DESC LIMIT 10) o
+  GROUP BY n.pool, n.target HAVING min(o.scheduled_for) <= $1::bigint ORDER BY since LIMIT $2::bigint`,
 } as const
 
 /** The longest paused first. `waiting` is cleared, so that the misfire policy applies to them. */
@@ -62,4 +78,17 @@ export async function pausedTargets(
   const shards = leases.map(({ shard }) => shard)
   const rows = await session.rows(WAITING_QUERIES.targets, shards, limit)
   return [...new Set(rows.map(([target]) => target as string))]
+}
+
+/** The handlers that are missing although something has been due since this instant. */
+export async function missingHandlers(
+  session: Session,
+  dueBy: number,
+  limit: number,
+): Promise<MissingHandler[]> {
+  const rows = await session.rows(WAITING_QUERIES.missing, dueBy, limit)
+  return rows.map((row) => {
+    const [pool, handler, since] = row as [string, string, number]
+    return { pool, handler, since }
+  })
 }

@@ -1,6 +1,7 @@
 import { display, WakefulError } from '../../../error.ts'
 import { closest } from '../../../time/index.ts'
 import type { Timers } from '../../sharded/index.ts'
+import type { Driver } from './driver.ts'
 import { boundOf, clientClass } from './session.ts'
 
 /** A database's address, and Wakeful's own parameters of its URL. */
@@ -82,8 +83,13 @@ function choice(url: URL, name: string): boolean | null {
  * Whether a pooler answers instead of the server. One that shares server connections cannot tell its client the
  * server's process id, and makes one up.
  */
-export async function hasPooler(url: URL, timers: Timers, connectTimeoutMs: number): Promise<boolean> {
-  const Client = clientClass(timers, connectTimeoutMs)
+export async function hasPooler(
+  driver: Driver,
+  url: URL,
+  timers: Timers,
+  connectTimeoutMs: number,
+): Promise<boolean> {
+  const Client = clientClass(driver, timers, connectTimeoutMs)
   const client = new Client({ connectionString: url.href })
   client.on('error', () => {})
   try {

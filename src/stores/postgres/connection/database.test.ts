@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testDatabase } from '../../../../test/postgres/database.ts'
 import { Database } from './database.ts'
@@ -6,7 +7,7 @@ import { isBroken } from './errors.ts'
 const { url, client } = testDatabase()
 let database: Database
 beforeAll(() => {
-  database = new Database({ url })
+  database = new Database(pg, { url })
 })
 afterAll(() => database.close())
 

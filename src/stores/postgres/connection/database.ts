@@ -1,7 +1,9 @@
-import pg, { type QueryArrayConfig, type QueryArrayResult } from 'pg'
+import type pg from 'pg'
+import type { QueryArrayConfig, QueryArrayResult } from 'pg'
 import { WakefulError } from '../../../error.ts'
 import { realTimers, type Timers } from '../../sharded/index.ts'
 import { addressOf, hasPooler } from './address.ts'
+import { type Driver, loadDriver } from './driver.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'
 import { boundOf, checkOut, clientClass, Dialect, endAll, hangUp, type Querying, Session } from './session.ts'
 
@@ -74,18 +76,19 @@ export class Database {
   readonly #clients = new Set<pg.Client>()
   #closed = false
 
-  /** Detects a pooler, unless the URL says it. */
+  /** Loads `pg`, and detects a pooler unless the URL says it. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const { url, pooler } = addressOf(options)
+    const driver = await loadDriver()
     try {
       const { timers = realTimers, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
-      return new Database(options, pooler ?? (await hasPooler(url, timers, connectTimeoutMs)))
+      return new Database(driver, options, pooler ?? (await hasPooler(driver, url, timers, connectTimeoutMs)))
     } catch (thrown) {
       throw storeFailure(thrown, nameOf(url))
     }
   }
 
-  constructor(options: DatabaseOptions, isPooled = false) {
+  constructor(driver: Driver, options: DatabaseOptions, isPooled = false) {
     const { url, schema, prepare } = addressOf(options)
     this.isPooled = isPooled
     this.timers = options.timers ?? realTimers
@@ -97,7 +100,7 @@ export class Database {
     this.#statementTimeoutMs = statementTimeoutMs
     this.#answerMsMax = statementTimeoutMs + ANSWER_MARGIN_MS
     this.#connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-    this.#Client = clientClass(this.timers, this.#connectTimeoutMs)
+    this.#Client = clientClass(driver, this.timers, this.#connectTimeoutMs)
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
@@ -106,14 +109,14 @@ export class Database {
       keepAlive: true,
     }
     const max = options.connectionsMax ?? CONNECTIONS_MAX
-    this.#pool = new pg.Pool({
+    this.#pool = new driver.Pool({
       ...this.#config,
       Client: this.#Client,
       max,
       pipeline: true,
       ...(!isPooled && { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
     })
-    this.#handlers = new pg.Pool({
+    this.#handlers = new driver.Pool({
       ...this.#config,
       Client: this.#Client,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,

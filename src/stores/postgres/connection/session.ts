@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
-import pg, { type CustomTypesConfig, type QueryArrayConfig, type QueryArrayResult } from 'pg'
+import type {
+  Client,
+  ClientBase,
+  CustomTypesConfig,
+  Pool,
+  PoolClient,
+  QueryArrayConfig,
+  QueryArrayResult,
+} from 'pg'
 import { type Serial, serialOf } from '../../../alarm/index.ts'
 import type { Values } from '../../index.ts'
 import type { Timers } from '../../sharded/index.ts'
+import type { Driver } from './driver.ts'
 import { isAborted } from './errors.ts'
 
 /** A value that can be bound; arrays are for `unnest`. */
@@ -238,7 +247,7 @@ type Bound = <T>(answer: Promise<T>) => Promise<T>
  * Waits for answers on a connection, for at most this long: without one, the connection is half open and is dropped, which
  * fails everything that waits for it. The waits of `pg` itself are not used, because no test could let their time pass.
  */
-export function boundOf(timers: Timers, client: pg.ClientBase, msMax: number): Bound {
+export function boundOf(timers: Timers, client: ClientBase, msMax: number): Bound {
   return (answer) => {
     const cancel = timers.later(msMax, () => hangUp(client, late(`no answer within ${msMax} ms`)))
     answer.then(cancel, cancel)
@@ -247,11 +256,11 @@ export function boundOf(timers: Timers, client: pg.ClientBase, msMax: number): B
 }
 
 /** The clients of a database: each gives up to connect after this long. */
-export function clientClass(timers: Timers, msMax: number): typeof pg.Client {
-  return class extends pg.Client {
-    override connect(): Promise<pg.Client>
+export function clientClass(driver: Driver, timers: Timers, msMax: number): typeof Client {
+  return class extends driver.Client {
+    override connect(): Promise<Client>
     override connect(callback: (error: Error) => void): void
-    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    override connect(callback?: (error: Error) => void): Promise<Client> | undefined {
       const cancel = timers.later(msMax, () => hangUp(this, late(`no connection within ${msMax} ms`)))
       if (callback === undefined) return super.connect().finally(cancel)
       super.connect((error: Error) => {
@@ -264,7 +273,7 @@ export function clientClass(timers: Timers, msMax: number): typeof pg.Client {
 }
 
 /** Takes a connection from a pool, if one is free in time. */
-export function checkOut(timers: Timers, pool: pg.Pool, msMax: number): Promise<pg.PoolClient> {
+export function checkOut(timers: Timers, pool: Pool, msMax: number): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isLate = false
     const cancel = timers.later(msMax, () => {
@@ -289,7 +298,7 @@ export function checkOut(timers: Timers, pool: pg.Pool, msMax: number): Promise<
 export async function endAll(
   timers: Timers,
   goodbye: Promise<unknown>,
-  open: () => Iterable<pg.Client>,
+  open: () => Iterable<Client>,
 ): Promise<void> {
   let cancel = () => {}
   const ended = new Promise<void>((resolve) => {
@@ -303,7 +312,7 @@ export async function endAll(
 }
 
 /** Closes a connection without a goodbye: a half-open one would wait until the network gives up. */
-export function hangUp(client: pg.ClientBase, reason?: Error): void {
+export function hangUp(client: ClientBase, reason?: Error): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(reason?: Error): void } } }
   connection?.stream?.destroy(reason)
 }

@@ -31,7 +31,7 @@ it('finds nothing wrong with a new store, and makes nothing where there is none'
   const checks = await examine(await made('fresh'))
   expect(bad(checks)).toEqual([])
   expect(checks.map(({ name }) => name)).toEqual([
-    'server', 'durability', 'connections', 'schema', 'clock', 'processes', 'figures', 'rights', 'vacuum',
+    'server', 'durability', 'connections', 'schema', 'clock', 'processes', 'handlers', 'figures', 'rights', 'vacuum',
     'snapshots', 'log',
   ]) // biome-ignore format: a list
   const none = await examine(`${url}?schema=nothing`)
@@ -54,6 +54,24 @@ it('reports which processes serve each pool, and what is pending in pools that n
   expect(bad(run)).toEqual([])
   expect(named(run, 'pool app')?.detail).toMatch(/^64 shards, served by 1 process/)
   expect(named(run, 'processes')?.detail).toBe('1 alive')
+})
+
+it('names the handlers that are missing for what is due', async () => {
+  const at = await made('handlers')
+  const wakeful = await open(at)
+  onTestFinished(() => wakeful.close())
+  const { id } = await wakeful.set('in 1 second', { target: 'invoice' })
+  await wakeful.start()
+  const isWaiting = async () => /registers the handler/.test((await wakeful.why(id)).next)
+  await expect.poll(isWaiting, { timeout: 30_000 }).toBe(true)
+  expect(named(await examine(at), 'handlers')).toMatchObject({ ok: true })
+  await client.query('UPDATE handlers.timers SET scheduled_for = scheduled_for - 120000')
+  expect(named(await examine(at), 'handlers')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(
+      /pool app has registered the handler invoice, for which alarms are due since/,
+    ),
+  })
 })
 
 it('reports what is overdue, and processes whose lease has ended', async () => {

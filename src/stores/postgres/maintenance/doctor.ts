@@ -6,10 +6,15 @@ import {
   figuresCheck,
   formatCount,
   formatRounded,
+  HANDLER_MISSING_MS,
+  handlersCheck,
   outdatedAdvice,
   poolChecks,
+  SECRET_META,
+  type SecretJudge,
   type ShardState,
 } from '../../index.ts'
+import { missingHandlers } from '../claims/index.ts'
 import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
 import { readShards } from '../rows/index.ts'
 import { foreignTables, MIGRATIONS, schemaVersion, VERSION_MIN } from '../schema/index.ts'
@@ -33,6 +38,8 @@ const EXAMINE = {
     (SELECT count(*) FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful.timers) live)`,
 } as const
 
+/** How many missing handlers are read. */
+const MISSING_MAX = 20
 const CLOCK_SAMPLES = 5
 /** Alarms fire by the database's clock: a larger difference from the host's is reported. */
 const SKEW_MS_MAX = 10_000
@@ -46,6 +53,7 @@ export async function examinePostgres(
   url: string,
   clock: Clock,
   limits: HealthLimits = HEALTH_LIMITS,
+  judgeSecret?: SecretJudge,
 ): Promise<Check[]> {
   let database: Database
   try {
@@ -58,7 +66,7 @@ export async function examinePostgres(
     return [
       await serverCheck(database),
       ...(await look('settings', () => settingsChecks(database))),
-      ...(await look('schema', () => storeChecks(database, clock, limits))),
+      ...(await look('schema', () => storeChecks(database, clock, limits, judgeSecret))),
     ]
   } catch (thrown) {
     return [unreadable(database, 'server', thrown)]
@@ -68,7 +76,12 @@ export async function examinePostgres(
 }
 
 /** The contents of the schema; if it cannot be read, only the rights that are missing. */
-async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
+async function storeChecks(
+  database: Database,
+  clock: Clock,
+  limits: HealthLimits,
+  judgeSecret: SecretJudge | undefined,
+): Promise<Check[]> {
   const { session } = database
   const rights = await rightsOf(session)
   if (!rights.canRead) return [rights.check]
@@ -79,6 +92,10 @@ async function storeChecks(database: Database, clock: Clock, limits: HealthLimit
   return [
     ...(await look('schema', async () => [await schemaCheck(database, version)])),
     ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('handlers', () => handlerChecks(database))),
+    ...(await look('secret', async () =>
+      judgeSecret === undefined ? [] : [judgeSecret(await secretOf(session))],
+    )),
     ...(await look('figures', () => figures(session))),
     rights.check,
     ...(await healthChecks(session, look, limits)),
@@ -188,6 +205,11 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
   ]
 }
 
+async function handlerChecks({ session }: Database): Promise<Check[]> {
+  const [now] = (await session.row(sql.clockNow, null)) as [number]
+  return [handlersCheck(await missingHandlers(session, now - HANDLER_MISSING_MS, MISSING_MAX))]
+}
+
 /** The database's clock and how far the host's is ahead of it, by the fastest of several readings. */
 async function measure({ session }: Database, host: Clock): Promise<{ now: number; skewMs: number }> {
   let best: { tripMs: number; now: number; skewMs: number } | null = null
@@ -222,6 +244,11 @@ function servedBy(all: number, holders: readonly string[], free: readonly ShardS
   const pending = free.reduce((sum, shard) => sum + shard.pending, 0)
   const rest = free.length === 0 ? '' : `, ${free.length} have no owner (${pending} pending)`
   return `${all} shards, served by ${formatCount(holders.length)} process${holders.length === 1 ? '' : 'es'}${rest}`
+}
+
+/** The fingerprint of the store's secret; null before the first webhook. */
+async function secretOf(session: Session): Promise<string | null> {
+  return ((await session.row(sql.meta, SECRET_META))?.[0] ?? null) as string | null
 }
 
 async function figures(session: Session): Promise<Check[]> {

@@ -1,32 +1,84 @@
-import type { Scope, Serial } from '../../../alarm/index.ts'
-import { eventOf, isCut, type LogEvent, type UserEvent } from '../../index.ts'
+import { isSeen, LAST_SERIAL, type ReadScope, type Scope, type Serial } from '../../../alarm/index.ts'
+import {
+  EVENTS_FILTERED_MAX,
+  type EventPage,
+  type EventQuery,
+  eventOf,
+  filterValues,
+  isCut,
+  type LogEvent,
+  type UserEvent,
+} from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { seqNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
+import { EVENT_QUERIES, type EventSource, LOG_QUERIES } from './event-queries.ts'
 import type { LogHorizon } from './log-horizon.ts'
 
-/** Reads the log after a position, oldest first: one owner's up to the horizon, or one alarm's. */
+/** Reads a page of the log after a position, oldest first: up to the horizon, or one alarm's. */
 export async function readEvents(
   session: Session,
   horizon: LogHorizon,
-  scope: Scope,
-  query: { after: Serial; limit: number; alarmId?: string },
-): Promise<LogEvent[]> {
-  const { after, limit, alarmId } = query
+  scope: ReadScope,
+  query: EventQuery,
+): Promise<EventPage> {
+  const { after, alarmId } = query
   if (alarmId !== undefined) {
     // One alarm's events are written in order: its timers are locked before each decision.
-    const seq = await seqNamed(session, scope, { id: alarmId })
-    return seq === undefined ? [] : (await session.rows(sql.eventsOfAlarm, seq, after, limit)).map(eventOf)
+    const seq = await alarmSeq(session, scope, alarmId)
+    if (seq === undefined) return { events: [], next: after, more: false }
+    return readPage(session, 'alarm', [seq], query, LAST_SERIAL)
   }
-  const page = async (whole: Serial) =>
-    (await session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)).map(eventOf)
-  const known = horizon.whole > after ? await page(horizon.whole) : []
-  return isCut(known, limit) ? known : page(await horizon.advance())
+  const [source, names] = sourceOf(scope)
+  if (horizon.whole > after) {
+    const known = await readPage(session, source, names, query, horizon.whole)
+    if (known.more) return known
+  }
+  return readPage(session, source, names, query, await horizon.advance())
+}
+
+/** Reads a page up to a position; with a filter it may end before. */
+async function readPage(
+  session: Session,
+  source: EventSource,
+  names: readonly (string | Serial)[],
+  { after, limit, filter }: EventQuery,
+  upTo: Serial,
+): Promise<EventPage> {
+  const statements = EVENT_QUERIES[source]
+  const range = [...names, after, upTo]
+  let rows: Awaited<ReturnType<Session['rows']>>
+  let end: Serial | undefined
+  if (filter === undefined) rows = await session.rows(statements.page, ...range, limit)
+  else {
+    end = (await session.row(statements.end, ...range, EVENTS_FILTERED_MAX - 1))?.[0] as Serial | undefined
+    const { exact, beginnings, rest } = filterValues(filter)
+    const values = [limit, EVENTS_FILTERED_MAX, exact, beginnings, ...rest]
+    rows = await session.rows(statements.filtered, ...range, ...values)
+  }
+  const events = rows.map(eventOf)
+  const last = events.at(-1)?.seq ?? after
+  if (isCut(events, limit)) return { events, next: last, more: true }
+  if (end !== undefined) return { events, next: end, more: true }
+  const isRead = filter !== undefined && upTo !== LAST_SERIAL && upTo > last
+  return { events, next: isRead ? upTo : last, more: false }
+}
+
+function sourceOf({ tenant, owner }: ReadScope): [EventSource, string[]] {
+  if (tenant === null) return ['all', []]
+  return owner === null ? ['tenant', [tenant]] : ['owner', [tenant, owner]]
+}
+
+/** The row of an alarm that this scope sees. */
+async function alarmSeq(session: Session, scope: ReadScope, id: string): Promise<Serial | undefined> {
+  const row = await session.row(sql.scopeOfAlarm, id)
+  if (row === undefined) return undefined
+  const [seq, tenant, owner] = row as [Serial, string, string]
+  return isSeen(scope, { tenant, owner }) ? seq : undefined
 }
 
 /** Reads one alarm's newest events, in the order of the log. */
 export async function newestEvents(session: Session, alarm: Serial, limit: number): Promise<LogEvent[]> {
-  return (await session.rows(sql.newestEventsOfAlarm, alarm, limit)).map(eventOf).reverse()
+  return (await session.rows(LOG_QUERIES.newestOfAlarm, alarm, limit)).map(eventOf).reverse()
 }
 
 /** Appends a user's event. */

@@ -1,4 +1,5 @@
 export { DOCUMENT_QUERIES, putDocument } from './documents.ts'
+export { EVENT_QUERIES, LOG_QUERIES } from './event-queries.ts'
 export { INBOX_QUERIES } from './inbox.ts'
 export { STREAM_QUERIES, UPCOMING } from './list.ts'
 export { watchLog } from './log-horizon.ts'

@@ -1,10 +1,12 @@
-import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
+import { type ReadScope, type Scope, type Serial, type Snapshot, serialOf } from '../../../alarm/index.ts'
 import type { HolidayCalendar } from '../../../time/index.ts'
 import {
   type AlarmName,
   type Document,
   documentOf,
   type EditedCalendar,
+  type EventPage,
+  type EventQuery,
   type InboxWake,
   inboxFull,
   type ListQuery,
@@ -12,6 +14,8 @@ import {
   type NewDocument,
   type NewWake,
   type Page,
+  type Pruned,
+  prunedEventsMeta,
   type Stats,
   type StoredStory,
   statsOf,
@@ -37,10 +41,12 @@ const READ_ONLY = "SELECT current_setting('transaction_read_only')"
 
 /** The reads of the store, and the writes that concern no timer: documents, inboxes, `meta`, the log. */
 export abstract class PostgresRecords extends ShardedStore {
+  /** @internal */
   protected readonly database: Database
   readonly #horizon: LogHorizon
   readonly #gets: Gets
 
+  /** @internal */
   constructor(database: Database) {
     super()
     this.database = database
@@ -96,8 +102,23 @@ export abstract class PostgresRecords extends ShardedStore {
     return this.#ask(async (session) => (await session.run(DOCUMENT_QUERIES.remove, kind, name)) > 0)
   }
 
-  events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+  events(scope: ReadScope, query: EventQuery): Promise<EventPage> {
     return this.#ask((session) => readEvents(session, this.#horizon, scope, query))
+  }
+
+  firstEventAfter(position: Serial) {
+    return this.#ask(async (session) => {
+      const row = await session.row(sql.firstEventAfter, position)
+      return row === undefined ? null : { seq: row[0] as Serial, at: row[1] as number }
+    })
+  }
+
+  prunedTo(scope: ReadScope): Promise<Serial | null> {
+    const query = scope.owner === null ? sql.newestMeta : sql.meta
+    return this.#ask(async (session) => {
+      const [value] = (await session.row(query, prunedEventsMeta(scope))) ?? [null]
+      return value === null ? null : serialOf(String(value))
+    })
   }
 
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
@@ -194,8 +215,8 @@ export abstract class PostgresRecords extends ShardedStore {
     })
   }
 
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.guard(() => prune(this.database, endedBefore, limit))
+  prune(before: number, limit: number): Promise<Pruned> {
+    return this.guard(() => prune(this.database, before, limit))
   }
 
   #ask<T>(read: (session: Session) => Promise<T>): Promise<T> {

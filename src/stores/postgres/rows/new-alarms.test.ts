@@ -15,7 +15,7 @@ const MODEL: Fields = {
   tenant: 't', owner: '', generation: 1, kind: 'once', timezone: 'UTC', fire_at: 5, label: '', target_kind: 'handler',
   target: 'x', pool: 'app', payload: null, message: '', conversation_id: '', correlation_id: 'c', max_failures: 5,
   backoff_base_ms: 1, backoff_cap_ms: 1, ack: 'delivery', completion_timeout_ms: 1, overlap: 'skip', priority: 0,
-  created_via: 'library', created_at: 1, updated_at: 1,
+  created_via: 'library', created_at: 1, updated_at: 1, registered_at: 1,
 } // biome-ignore format: a list
 
 async function written(rows: readonly { fields: Fields; shard: number; wakeAt: number }[]) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { testDatabase } from '../../../../test/postgres/database.ts'
 import { postgresSnapshot } from '../../../../tools/postgres-schema-snapshot.ts'
@@ -14,7 +15,7 @@ import { MIGRATIONS } from './migrations/index.ts'
 const { url, client } = testDatabase()
 
 async function withDatabase<T>(schema: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = new Database({ url, schema })
+  const database = new Database(pg, { url, schema })
   try {
     return await work(database)
   } finally {
@@ -196,7 +197,7 @@ describe('an old binary', () => {
     expect(await joined.stats()).toMatchObject({ total: set })
     expect((await joined.list({ limit: 5 })).items).toHaveLength(5)
     const store = await openPostgres({ url: at, clock: systemClock })
-    expect(await store.prune(Number.MAX_SAFE_INTEGER, 100)).toBeGreaterThan(0)
+    expect((await store.prune(Number.MAX_SAFE_INTEGER, 100)).alarms).toBeGreaterThan(0)
     await store.close()
     await joined.close()
     await wakeful.close()

@@ -36,6 +36,7 @@ alarms.created_via text not null
 alarms.declared_by text
 alarms.created_at bigint not null
 alarms.updated_at bigint not null
+alarms.registered_at bigint not null
 alarms.paused_at bigint
 alarms.cancelled_at bigint
 alarms.notes text
@@ -161,6 +162,7 @@ alarms CHECK (((fire_at >= 0) AND (fire_at <= '253402300799999'::bigint)))
 alarms CHECK (((kind = 'once'::text) = (fire_at IS NOT NULL)))
 alarms CHECK (((kind = 'once'::text) OR (rule IS NOT NULL)))
 alarms CHECK (((priority >= '-100'::integer) AND (priority <= 100)))
+alarms CHECK (((registered_at >= 0) AND (registered_at <= '253402300799999'::bigint)))
 alarms CHECK (((updated_at >= 0) AND (updated_at <= '253402300799999'::bigint)))
 alarms CHECK ((ack = ANY (ARRAY['delivery'::text, 'report'::text])))
 alarms CHECK ((backoff_base_ms >= 0))
@@ -214,6 +216,7 @@ CREATE INDEX events_alarm ON wakeful.events USING btree (alarm, seq) WHERE (alar
 CREATE UNIQUE INDEX events_appended ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
 CREATE INDEX events_owner ON wakeful.events USING btree (tenant, owner, seq)
 CREATE UNIQUE INDEX events_pkey ON wakeful.events USING btree (seq)
+CREATE INDEX events_tenant ON wakeful.events USING btree (tenant, seq)
 CREATE INDEX idempotency_keys_alarm ON wakeful.idempotency_keys USING btree (alarm)
 CREATE UNIQUE INDEX idempotency_keys_pkey ON wakeful.idempotency_keys USING btree (tenant, owner, idempotency_key)
 CREATE UNIQUE INDEX in_flight_batches_pkey ON wakeful.in_flight_batches USING btree (id)

@@ -6,9 +6,10 @@ const ROWS = 1_000
 const ROWS_THAT_WERE = [
   `INSERT INTO wakeful.alarms (seq, id, tenant, owner, generation, kind, timezone, fire_at, label, target_kind, target,
     pool, message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
-    backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at)
+    backoff_cap_ms, ack, completion_timeout_ms, overlap, priority, created_via, created_at, updated_at,
+    registered_at)
   SELECT n, n || '-id', '', '', 1, 'once', 'UTC', n, '', 'handler', n % 10 || '', '', '', n || '-c', n || '-k', n || '-i',
-    n % 100 || '-s', n || '-r', 5, 1, 1, 'delivery', 1, 'skip', 0, '', n, n FROM generate_series(1, ${ROWS}) AS n`,
+    n % 100 || '-s', n || '-r', 5, 1, 1, 'delivery', 1, 'skip', 0, '', n, n, n FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO wakeful.timers (id, alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick, generation,
     attempt, delivered, version, edited)
   SELECT n, n, '', '', n % 10 || '', n % 64, 'due', n, n, 1, 1, 0, 0, 1, 0 FROM generate_series(1, ${ROWS}) AS n`,

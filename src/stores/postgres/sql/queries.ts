@@ -4,7 +4,7 @@
  */
 
 import { LAST_SERIAL } from '../../../alarm/index.ts'
-import { ALARM_COLUMNS, LOG_BYTES_MAX, TIMER_COLUMNS } from '../../index.ts'
+import { ALARM_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
 import { ALARM_TYPES, addTalliesFrom, POSITION_COLUMNS, POSITION_TYPES, TALLIED } from './columns.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
@@ -55,6 +55,8 @@ export const alarmScopes = `SELECT seq, tenant, owner, target, kind FROM wakeful
 /** The rows of alarms by id, key or idempotency key. */
 const NAMES = `unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)`
 export const seqsOfIds = seqsOf('a.id')
+/** The row of an alarm, and whose it is. */
+export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful.alarms WHERE id = $1'
 export const seqsOfKeys = seqsOf('a.key')
 export const seqsOfIdempotencyKeys = seqsOf('a.idempotency_key')
 /** An idempotency key that an upsert has replaced is kept as long as its alarm. */
@@ -214,35 +216,10 @@ export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type
 export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, subject, correlation_id, at, data)
   VALUES ($1, $2, $3, $4, 'caught', $5, $6, $7::bigint, $8) RETURNING seq`
 
-const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
-  e.at, e.data`
-
-/** Limits a page of events by their size, which PostgreSQL knows without reading the texts. */
-function page(events: string, order: string): string {
-  const before = `sum(octet_length(e.data)) OVER (ORDER BY ${order}) - octet_length(e.data)`
-  return `SELECT ${EVENT} FROM (SELECT e.*, ${before} AS before FROM (${events}) e) e
-  LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${LOG_BYTES_MAX} ORDER BY ${order}`
-}
-
-/** Compared as a row, as in reads/list.ts: otherwise a small tenant's events are searched among those of all. */
-export const eventsOfOwner = page(
-  `SELECT e.* FROM wakeful.events e
-  WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)
-  ORDER BY e.owner, e.seq LIMIT $5::bigint`,
-  'e.owner, e.seq',
-)
-export const eventsOfAlarm = page(
-  `SELECT e.* FROM wakeful.events e
-  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`,
-  'e.seq',
-)
-export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`
-export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE e.alarm = $1::bigint ORDER BY e.seq DESC LIMIT $2::bigint`
-
 /** The next visible sequence numbers; a missing one is a gap. */
 export const eventSeqs = `SELECT seq FROM wakeful.events WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint`
+export const firstEventAfter =
+  'SELECT seq, at FROM wakeful.events WHERE seq > $1::bigint ORDER BY seq LIMIT 1'
 export const lastEvent = 'SELECT seq FROM wakeful.events WHERE seq <= $1::bigint ORDER BY seq DESC LIMIT 1'
 /** The newest number that the sequence has produced, visible or not. */
 export const newestSeq = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM wakeful.events_seq_seq`
@@ -367,6 +344,8 @@ export const lastSet = 'SELECT created_at FROM wakeful.alarms ORDER BY seq DESC 
 
 export const notify = 'SELECT pg_notify($1, $2)'
 export const meta = 'SELECT value FROM wakeful.meta WHERE name = $1'
+/** Of all values whose name begins with this, the largest. */
+export const newestMeta = 'SELECT max(value::bigint) FROM wakeful.meta WHERE starts_with(name, $1)'
 export const putMeta = `INSERT INTO wakeful.meta (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 

@@ -9,13 +9,14 @@ import {
   portableDocument,
   portableEvent,
   portableExport,
+  SECRET_META,
   type Values,
   wakeOf,
 } from '../../index.ts'
 import type { Database, Querying, Session } from '../connection/index.ts'
-import { DOCUMENT_QUERIES, INBOX_QUERIES } from '../reads/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, LOG_QUERIES } from '../reads/index.ts'
 import { readSnapshots } from '../rows/index.ts'
-import { eventsOfAll } from '../sql/index.ts'
+import { meta } from '../sql/index.ts'
 
 /** The statements of an export: it walks each table once, in row order. */
 export const EXPORT_QUERIES = {
@@ -47,7 +48,8 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
     // Counting the events may take long: it must not use the connections of other reads.
     const [alarms] = (await session.row(EXPORT_QUERIES.countAlarms)) as [number]
     const [events] = (await session.row(EXPORT_QUERIES.countEvents)) as [number]
-    yield* portableExport(now, { alarms, events }, lines(session))
+    const secret = ((await session.row(meta, SECRET_META))?.[0] ?? null) as string | null
+    yield* portableExport(now, { alarms, events, secret }, lines(session))
   } catch (thrown) {
     throw database.failure(thrown)
   } finally {
@@ -63,7 +65,8 @@ async function* lines(session: Session): AsyncGenerator<PortableLine> {
   for (const row of await session.rows(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
   const pages = (query: string) => pagesOf((after, limit) => session.rows(query, after, limit))
   for await (const rows of pages(EXPORT_QUERIES.alarms)) yield* await alarmLines(session, rows)
-  for await (const rows of pages(eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(LOG_QUERIES.everything))
+    for (const row of rows) yield portableEvent(eventOf(row))
   for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 

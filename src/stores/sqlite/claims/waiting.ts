@@ -1,4 +1,5 @@
-import type { Lease, WaitingFilter } from '../../index.ts'
+import { BUILT_IN_POOL } from '../../../alarm/index.ts'
+import type { Lease, MissingHandler, WaitingFilter } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -33,4 +34,23 @@ export function pausedTargets(session: Session, leases: readonly Lease[], limit:
     }
   }
   return [...names]
+}
+
+/** How many names of a pool are looked at: callers choose them, so there may be any number. */
+const NAMES_MAX = 1_000
+
+/** The handlers that are missing although something has been due since this instant. */
+export function missingHandlers(session: Session, dueBy: number, limit: number): MissingHandler[] {
+  const missing: MissingHandler[] = []
+  for (const { shard, pool } of session.all<{ shard: number; pool: string }>(sql.allShards)) {
+    if (pool === BUILT_IN_POOL) continue
+    let handler: string | undefined = ''
+    for (let names = 0; names < NAMES_MAX; names++) {
+      handler = session.get<{ target: string }>(sql.nextMissingHandler, shard, handler)?.target
+      if (handler === undefined) break
+      const since = session.get<{ since: number | null }>(sql.missingHandlerSince, shard, handler)!.since
+      if (since !== null && since <= dueBy) missing.push({ pool, handler, since })
+    }
+  }
+  return missing.sort((a, b) => a.since - b.since).slice(0, limit)
 }

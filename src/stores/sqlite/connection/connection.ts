@@ -1,9 +1,10 @@
 import { closeSync, openSync, utimesSync } from 'node:fs'
-import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, DatabaseSyncOptions, SQLInputValue, StatementSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
 import type { Clock } from '../../../time/index.ts'
 import type { Values } from '../../index.ts'
 import { isBusy, isStoreError, storeFailure } from './errors.ts'
+import { nodeSqlite } from './node-sqlite.ts'
 
 const BUSY_WAIT_MS_MAX = 20
 /** How often it checks for commits of other processes. A check takes 3 µs, so that their alarms fire on time. */
@@ -33,7 +34,7 @@ export const realSystem: System = {
   },
   open(path, options) {
     if (options.readOnly !== true && path !== ':memory:') makePrivate(path)
-    return new DatabaseSync(path, options)
+    return new nodeSqlite.DatabaseSync(path, options)
   },
   touch: (path, at) => utimesSync(path, at / 1000, at / 1000),
 }

@@ -1,4 +1,5 @@
 export * from './connection.ts'
 export { isBusy, isStoreError, storeFailure } from './errors.ts'
+export { nodeSqlite } from './node-sqlite.ts'
 export { UserTransactions } from './user-transactions.ts'
 export { WriteQueue } from './write-queue.ts'

@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
 import { Session } from './connection.ts'
+import { nodeSqlite } from './node-sqlite.ts'
 
 /** The users' own connections, for calls with `{ tx }`. */
 export class UserTransactions {
@@ -15,7 +16,7 @@ export class UserTransactions {
   /** The session of a user's connection; throws if it cannot be used. */
   session(tx: unknown): Session {
     const at = { field: 'tx' }
-    if (!(tx instanceof DatabaseSync)) throw new WakefulError('tx.not_a_database', {}, at)
+    if (!(tx instanceof nodeSqlite.DatabaseSync)) throw new WakefulError('tx.not_a_database', {}, at)
     if (!tx.isOpen) throw new WakefulError('tx.closed', {}, at)
     if (!tx.isTransaction) throw new WakefulError('tx.not_begun', {}, at)
     if (tx === this.#own.db) return this.#own

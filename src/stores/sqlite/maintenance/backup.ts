@@ -1,8 +1,7 @@
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
 import { errorText, WakefulError } from '../../../error.ts'
-import { connect, storeFailure } from '../connection/index.ts'
+import { connect, nodeSqlite, storeFailure } from '../connection/index.ts'
 
 /** Options of a backup. */
 interface BackupOptions {
@@ -29,7 +28,7 @@ export async function backupTo(path: string, file: string, options: BackupOption
   const db = connect(path)
   try {
     make(unfinished, file)
-    await backup(db, unfinished, {
+    await nodeSqlite.backup(db, unfinished, {
       rate: PAGES_PER_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
     })
@@ -85,7 +84,7 @@ function refuseUnfit(file: string, replace: boolean): void {
 /** Whether no process uses the log: then closing this connection, the last one, removes it. */
 function isLeftBehind(file: string, log: string): boolean {
   try {
-    const db = new DatabaseSync(file, { timeout: 0 })
+    const db = new nodeSqlite.DatabaseSync(file, { timeout: 0 })
     try {
       db.prepare('SELECT count(*) FROM sqlite_schema').get()
     } finally {

@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openTest } from '../../../testing/index.ts'
 import type { Check } from '../../index.ts'
 import { connect } from '../connection/index.ts'
 import { migrate } from '../schema/index.ts'
@@ -30,7 +31,31 @@ function changed(sql: string): Check | undefined {
 it('finds nothing wrong with a new store', () => {
   const checks = examine(store, 0)
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
-  expect(checks.map(({ name }) => name)).toEqual(['sqlite', 'schema', 'integrity', 'figures', 'disk'])
+  expect(checks.map(({ name }) => name)).toEqual([
+    'sqlite',
+    'schema',
+    'integrity',
+    'handlers',
+    'figures',
+    'disk',
+  ])
+})
+
+it('names the handlers that are missing for what is due', async () => {
+  const { wakeful, clock, close } = await openTest({ store: `sqlite:${store}`, onError: () => {} })
+  const handlers = () => examine(store, clock.now()).find(({ name }) => name === 'handlers')
+  await wakeful.start()
+  await wakeful.set('in 1 second', { target: 'invoice' })
+  await clock.advance('50s')
+  expect(handlers()).toMatchObject({ ok: true })
+  await clock.advance('1m')
+  expect(handlers()).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(
+      /pool app has registered the handler invoice, for which alarms are due since/,
+    ),
+  })
+  await close()
 })
 
 it('tells of calendars that end within 60 days, and lets them', () => {

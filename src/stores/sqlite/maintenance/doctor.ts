@@ -1,16 +1,29 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
-import { type Check, check, figuresCheck, formatCount, outdatedAdvice, poolChecks } from '../../index.ts'
-import { connect, Session, storeFailure } from '../connection/index.ts'
+import {
+  type Check,
+  check,
+  figuresCheck,
+  formatCount,
+  HANDLER_MISSING_MS,
+  handlersCheck,
+  outdatedAdvice,
+  poolChecks,
+  SECRET_META,
+  type SecretJudge,
+} from '../../index.ts'
+import { missingHandlers } from '../claims/index.ts'
+import { connect, nodeSqlite, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
 import { MIGRATIONS, migrationSql, schemaVersion } from '../schema/index.ts'
 
 /** A calendar should reach further than this. */
 const CALENDAR_MS_MIN = 60 * 86_400_000
+/** How many missing handlers are read. */
+const MISSING_MAX = 20
 const FREE_BYTES_MIN = 100 * 1024 * 1024
 
 interface CalendarName {
@@ -19,13 +32,13 @@ interface CalendarName {
 }
 
 /** Checks a database without changing it: file, schema, integrity, lease holders, lag, tallies, disk. */
-export function examine(path: string, now: number): Check[] {
+export function examine(path: string, now: number, judgeSecret?: SecretJudge): Check[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     return [check('file', false, `${path} is a directory`, 'name the file in it: --db FILE')]
   let session: Session | null = null
   try {
     session = new Session(connect(path, { readOnly: path !== ':memory:' }))
-    return checksOf(session, path, now)
+    return checksOf(session, path, now, judgeSecret)
   } catch (thrown) {
     // A file that cannot be opened and asked for its version is not a store, or is damaged.
     return [
@@ -36,7 +49,7 @@ export function examine(path: string, now: number): Check[] {
   }
 }
 
-function checksOf(session: Session, path: string, now: number): Check[] {
+function checksOf(session: Session, path: string, now: number, judgeSecret?: SecretJudge): Check[] {
   const version = schemaVersion(session.db)
   const schema = schemaCheck(session, version)
   // An empty database, or the tables of an unreleased version.
@@ -58,6 +71,10 @@ function checksOf(session: Session, path: string, now: number): Check[] {
         poolChecks(shard.pool, [shard], now, ([holder]) => holder!),
       ),
     ),
+    ...guarded('handlers', () => [
+      handlersCheck(missingHandlers(session, now - HANDLER_MISSING_MS, MISSING_MAX)),
+    ]),
+    ...guarded('secret', () => (judgeSecret === undefined ? [] : [judgeSecret(secretOf(session))])),
     ...guarded('figures', () => [figures(session)]),
     ...guarded('calendars', () => calendars(session, now)),
     ...(path === ':memory:' ? [] : [disk(path)]),
@@ -80,7 +97,7 @@ function schemaCheck(session: Session, version: number): Check {
 
 /** How the schema differs from a new one, by the SQL that SQLite stores of each table and index. */
 function schemaDifferences(session: Session): string[] {
-  const fresh = new Session(new DatabaseSync(':memory:'))
+  const fresh = new Session(new nodeSqlite.DatabaseSync(':memory:'))
   try {
     fresh.db.exec(migrationSql(':memory:', 0))
     const [made, found] = [schemaOf(fresh), schemaOf(session)]
@@ -107,6 +124,11 @@ function schemaOf(session: Session): Map<string, string> {
 
 function unreadable(name: string, thrown: unknown, path: string, advice: string): Check {
   return check(name, false, errorText(storeFailure(thrown, path)), advice)
+}
+
+/** The fingerprint of the store's secret; null before the first webhook. */
+function secretOf(session: Session): string | null {
+  return session.get<{ value: string }>(CALENDAR_QUERIES.meta, SECRET_META)?.value ?? null
 }
 
 function integrity(session: Session): Check {

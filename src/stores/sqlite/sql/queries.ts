@@ -83,6 +83,14 @@ export const requeueWithoutHandler = `UPDATE wakeful_timers SET wake_at = schedu
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
   WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
 
+/** The next handler name in a shard: skips all rows of the one before. */
+export const nextMissingHandler = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
+  WHERE shard = ? AND target > ? AND waiting = 'handler' ORDER BY target LIMIT 1`
+/** The longer it waits, the later it is looked at again: the last few contain the oldest. Requeued ones have a handler by now. */
+export const missingHandlerSince = `SELECT min(scheduled_for) AS since FROM (
+  SELECT scheduled_for FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
+  WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > scheduled_for ORDER BY wake_at DESC LIMIT 10)`
+
 /** The longest paused first. `waiting` is cleared, so that what was missed is handled as after downtime. */
 export const requeuePausedTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_tenant
@@ -109,29 +117,22 @@ export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
 export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, completed_at, duration_ms, result, last_error,
   failure_count, attempts FROM wakeful_outcomes WHERE alarm = ?`
 
+/** The row of an alarm, and whose it is. */
+export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful_alarms WHERE id = ?'
+
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
   correlation_id, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const EVENT_COLUMNS = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key,
-  e.subject, e.correlation_id, e.at, e.data`
-
-export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.tenant = ? AND e.owner = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const eventsOfAll = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
-  WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
-
-export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e
-  LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.alarm = ? ORDER BY e.seq DESC LIMIT ?`
 
 export const appendedEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
 export const newestEventAt = 'SELECT at FROM wakeful_events ORDER BY seq DESC LIMIT 1'
 export const newestAlarmAt = 'SELECT created_at AS at FROM wakeful_alarms ORDER BY seq DESC LIMIT 1'
+export const firstEventAfter = 'SELECT seq, at FROM wakeful_events WHERE seq > ? ORDER BY seq LIMIT 1'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
+
+/** Of all values whose name begins with this, the largest. */
+export const newestMeta =
+  'SELECT max(CAST(value AS INTEGER)) AS newest FROM wakeful_meta WHERE substr(name, 1, length(?1)) = ?1'
 
 export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,
   timed_out, duration_ms_sum, duration_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

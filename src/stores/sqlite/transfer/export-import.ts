@@ -18,12 +18,13 @@ import {
   portableEvent,
   portableExport,
   portableTally,
+  SECRET_META,
   wakeOf,
   withoutKey,
   ZONE_DATA_META,
 } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
-import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, putDocument } from '../reads/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, LOG_QUERIES, putDocument } from '../reads/index.ts'
 import {
   alarmAt,
   alarmNamed,
@@ -48,7 +49,8 @@ export const EXPORT_QUERIES = {
 export function exportLines(session: Session, now: number): AsyncGenerator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
-  return portableExport(now, { alarms, events }, lines(session))
+  const secret = session.get<{ value: string }>(CALENDAR_QUERIES.meta, SECRET_META)?.value ?? null
+  return portableExport(now, { alarms, events, secret }, lines(session))
 }
 
 async function* lines(session: Session): AsyncGenerator<PortableLine> {
@@ -60,7 +62,8 @@ async function* lines(session: Session): AsyncGenerator<PortableLine> {
   for (const row of session.values(DOCUMENT_QUERIES.all)) yield portableDocument(documentOf(row))
   for await (const rows of pages(EXPORT_QUERIES.alarms))
     for (const [seq] of rows) yield alarmLine(session, seq as number)
-  for await (const rows of pages(sql.eventsOfAll)) for (const row of rows) yield portableEvent(eventOf(row))
+  for await (const rows of pages(LOG_QUERIES.everything))
+    for (const row of rows) yield portableEvent(eventOf(row))
   for await (const rows of pages(INBOX_QUERIES.all)) for (const row of rows) yield { wake: wakeOf(row) }
 }
 

@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { wholeNumber } from '../../text/index.ts'
 import { parseIso, zoned } from '../../zones/index.ts'
 import { readAmount } from '../amount.ts'

@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill'
 import { WakefulError } from '../../../error.ts'
 import { compileCron } from '../../cron/index.ts'
 import { formatDuration } from '../../durations/index.ts'

@@ -42,6 +42,7 @@ CREATE TABLE wakeful.alarms (
   declared_by text,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  registered_at bigint NOT NULL,
   paused_at bigint,
   cancelled_at bigint,
   notes text,
@@ -49,7 +50,8 @@ CREATE TABLE wakeful.alarms (
   CHECK ((kind = 'once') OR (rule IS NOT NULL)),
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 );
 
 -- Indexes end with the row's number, because lists are ordered by it. SQLite's indexes contain it anyway.
@@ -157,6 +159,7 @@ CREATE TABLE wakeful.events (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
 CREATE INDEX events_owner ON wakeful.events (tenant, owner, seq);
+CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
 CREATE INDEX events_alarm ON wakeful.events (alarm, seq) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX events_appended ON wakeful.events (id) WHERE alarm IS NULL;
 

@@ -42,6 +42,8 @@ CREATE TABLE wakeful_alarms (
   declared_by TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  -- When its wait began: its last set or reschedule.
+  registered_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
   notes TEXT,
@@ -50,7 +52,8 @@ CREATE TABLE wakeful_alarms (
   -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999)
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  CHECK (registered_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
@@ -163,6 +166,7 @@ CREATE TABLE wakeful_events (
 ) STRICT;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 

@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packTarball, run, type Tarball } from './tarball.ts'
 
 /** What users get is built, packed and installed as they would, but without the network. */
 const root = mkdtempSync(join(tmpdir(), 'wakeful-package-'))
-const built = join(root, 'package')
 const app = join(root, 'app')
 const installed = join(app, 'node_modules', 'wakeful')
 const { dependencies, peerDependencies, exports, version } = JSON.parse(
@@ -19,19 +18,12 @@ const { dependencies, peerDependencies, exports, version } = JSON.parse(
 }
 const entryPoints = Object.keys(exports).filter((entryPoint) => entryPoint !== './package.json')
 const names = entryPoints.map((entryPoint) => entryPoint.replace(/^\./, 'wakeful'))
-let packed: { files: { path: string; size: number }[]; size: number }
+let packed: Tarball
 
 beforeAll(() => {
-  run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', join(built, 'dist')], '.')
-  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(file, join(built, file))
-  cpSync('docs', join(built, 'docs'), { recursive: true })
-  // As an array under npm 11, as an object by name under newer ones.
-  const answer = JSON.parse(
-    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', root], built),
-  )
-  packed = Object.values(answer as Record<string, typeof packed>)[0]!
+  packed = packTarball(root)
   mkdirSync(installed, { recursive: true })
-  run('tar', ['-xzf', join(root, `wakeful-${version}.tgz`), '--strip-components=1', '-C', installed], root)
+  run('tar', ['-xzf', packed.file, '--strip-components=1', '-C', installed], root)
   writeFileSync(join(app, 'package.json'), '{ "type": "module" }\n')
   for (const name of [
     ...Object.keys(dependencies),
@@ -44,27 +36,62 @@ beforeAll(() => {
     mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true })
     symlinkSync(resolve('node_modules', name), join(app, 'node_modules', name), 'dir')
   }
-}, 60_000)
+})
 
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }))
 
 describe('the package', () => {
-  it('holds the build, the licence and the words, and nothing else', () => {
-    const strange = packed.files
-      .map(({ path }) => path)
-      .filter(
-        (path) =>
-          !/^(?:dist\/.+\.(?:js|d\.ts)|docs\/.+\.md|docs\/llms\.txt|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
-            path,
-          ),
-      )
-    expect(strange).toEqual([])
+  it('holds the build, its sources, the licence and the words, and nothing else', () => {
+    const known = [
+      /^dist\/(?!commonjs\/|types\/).+\.js(?:\.map)?$/,
+      /^dist\/commonjs\/(?:.+\.cjs(?:\.map)?|temporal-polyfill\.LICENSE)$/,
+      /^dist\/types\/.+\.d\.ts$/,
+      /^src\/.+\.ts$|^src\/cli\/launch\.js$/,
+      /^docs\/.+\.md$|^docs\/llms\.txt$|^examples\/[\w-]+\.(?:ts|md)$/,
+      /^(?:package\.json|LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md)$/,
+    ]
+    const paths = packed.files.map(({ path }) => path)
+    expect(paths.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([])
+    for (const pattern of known) expect(paths.some((path) => pattern.test(path))).toBe(true)
   })
 
   it('holds no tests and no Node', () => {
-    expect(packed.files.filter(({ path }) => /\.test\.|runtime/.test(path))).toEqual([])
-    expect(packed.size).toBeLessThan(1_000_000)
+    expect(packed.files.filter(({ path }) => /\.test\.|tools\//.test(path))).toEqual([])
+    expect(packed.size).toBeLessThan(3_000_000)
     expect(Object.keys(dependencies).filter((name) => /^node\b|runtime/.test(name))).toEqual([])
+  })
+
+  it('has source maps, whose sources are there', () => {
+    const maps = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.map'))
+    expect(maps).toContain('dist/index.js.map')
+    expect(maps.filter((path) => path.startsWith('dist/commonjs/')).length).toBeGreaterThan(5)
+    const missing = maps.flatMap((path) => {
+      const { sources } = JSON.parse(readFileSync(join(installed, path), 'utf8')) as { sources: string[] }
+      const own = sources.filter((source) => !source.includes('node_modules'))
+      return own.filter((source) => !existsSync(join(installed, dirname(path), source)))
+    })
+    expect(missing).toEqual([])
+  })
+
+  it('has no link that its page cannot follow', () => {
+    const broken = packed.files.flatMap(({ path }) => {
+      if (!path.endsWith('.md')) return []
+      const text = readFileSync(join(installed, path), 'utf8')
+      return [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map((match) => match[1]!)
+        .filter((link) => !existsSync(join(installed, dirname(path), link)))
+        .map((link) => `${path}: ${link}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  it('says where it comes from', () => {
+    const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    for (const field of ['author', 'bugs', 'description', 'keywords', 'license', 'repository'])
+      expect(manifest[field], field).toBeTruthy()
   })
 
   it('imports nothing but Node and its own dependencies', () => {
@@ -192,16 +219,6 @@ describe('the command', () => {
     expect(list.items.map((alarm) => alarm.wake_message)).toEqual(['hello'])
   })
 })
-
-function run(command: string, args: readonly string[], cwd: string): string {
-  const env = { ...process.env, NO_COLOR: '1' }
-  try {
-    return execFileSync(command, args, { cwd, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] })
-  } catch (thrown) {
-    const { stdout, stderr, status } = thrown as { stdout: string; stderr: string; status: number }
-    throw new Error(`${command} ${args[0]} ended with ${status}\n${stdout}\n${stderr}`, { cause: thrown })
-  }
-}
 
 /** The package behind a name that may go on with a path within it. */
 function packageOf(name: string): string {

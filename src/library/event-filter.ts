@@ -1,0 +1,70 @@
+import { type AlarmEventType, assertChoice, assertText, EVENT_TYPES, ORIGINS } from '../alarm/index.ts'
+import { display, WakefulError } from '../error.ts'
+import type { EventFilter } from '../stores/index.ts'
+import { closest, resolveSince, type WhenContext } from '../time/index.ts'
+import { wakefulPrefix } from './events.ts'
+import type { EventsOptions } from './events-api.ts'
+
+/** What operators do is logged under types of this prefix (`admin.key_created`), which are not listed. */
+const UNLISTED_PREFIX = 'admin'
+const TYPES_MAX = 100
+/** How a text says all types with one beginning. */
+const ANY = '.*'
+
+/** The filter that the options of a read of the log ask for; undefined for all events. */
+export function eventFilterOf(
+  options: EventsOptions,
+  context: WhenContext,
+  nameBytesMax: number,
+): EventFilter | undefined {
+  const { type, origin, subject, correlationId, since, until } = options
+  const filter = {
+    ...(type !== undefined && { types: typesOf(type) }),
+    ...(origin !== undefined && { origin: assertChoice('origin', origin, ORIGINS) }),
+    ...(subject !== undefined && { subject: assertText('subject', subject, nameBytesMax) }),
+    ...(correlationId !== undefined && {
+      correlationId: assertText('correlationId', correlationId, nameBytesMax),
+    }),
+    ...(since !== undefined && { since: resolveSince(since, context) }),
+    ...(until !== undefined && { until: resolveSince(until, context, 'until') }),
+  }
+  return Object.keys(filter).length === 0 ? undefined : filter
+}
+
+/** The types in a list, or in one text with commas. Rejects types that no event can have. */
+function typesOf(input: unknown): string[] {
+  const list = typeof input === 'string' ? input.split(',') : input
+  if (!Array.isArray(list) || list.some((type) => typeof type !== 'string'))
+    throw new WakefulError(
+      'field.malformed',
+      { expected: 'a type of event, or a list of them' },
+      { field: 'type' },
+    )
+  const types = new Set((list as string[]).map((type) => type.trim()).filter((type) => type !== ''))
+  if (types.size === 0) throw new WakefulError('field.empty', {}, { field: 'type' })
+  if (types.size > TYPES_MAX)
+    throw new WakefulError('field.malformed', { expected: `at most ${TYPES_MAX} types` }, { field: 'type' })
+  return [...types].map(typeOf)
+}
+
+/** A type, or the beginning of types with its dot. */
+function typeOf(input: string): string {
+  const beginning = input.endsWith(ANY) ? input.slice(0, -1) : null
+  if (/[*%]/.test(beginning ?? input)) {
+    const expected = 'a type such as alarm.fired, or alarm.* for all that begin with alarm.'
+    throw new WakefulError(
+      'field.invalid',
+      { expected, value: display(input.slice(0, 60)) },
+      { field: 'type' },
+    )
+  }
+  const prefix = wakefulPrefix(input)
+  const isKnown =
+    beginning === null
+      ? EVENT_TYPES.includes(input as AlarmEventType)
+      : EVENT_TYPES.some((type) => type.startsWith(beginning))
+  if (prefix === null || prefix === UNLISTED_PREFIX || isKnown) return beginning ?? input
+  const value = display(input.slice(0, 60))
+  const near = closest(input, EVENT_TYPES)
+  throw new WakefulError('event.type_unknown', { value, near, known: EVENT_TYPES }, { field: 'type' })
+}
