@@ -64,8 +64,7 @@ export function gapsOf(call: AskCall, state: ChainState, facts: Facts): readonly
   const { ask, answer, answeredAt = Number.POSITIVE_INFINITY, firstHandled, lastHandled } = call
   const from = ask.recurs !== true ? Number.NEGATIVE_INFINITY : answer === 'yes' ? answeredAt : firstHandled
   const isReplaced = ask.recurs === true && call.order + 1 < call.chain.asks.length
-  const busyTo = Math.max(state.lastActivity, state.lastCallAt)
-  if (isReplaced && (state.isBlocked || !facts.hadTime(busyTo, facts.endsMs))) return []
+  if (isReplaced && (state.isBlocked || !facts.hadTime(state.lastCallAt, facts.endsMs))) return []
   const to = Math.max(lastHandled - 1, settledTo(call, facts))
   return ask.instants.filter((instant) => {
     if (instant > to || (instant <= from && instant < firstHandled)) return false
