@@ -69,8 +69,9 @@ async function judged(copy: string, { bug, by }: Planted): Promise<Finding> {
     return { bug, isCaught, judge: 'test', promises: [], breaches, seeds: null, output }
   }
   if ('simulation' in by) {
-    const seeds = ['--seeds', String(by.simulation.seeds), '--threads', '1', '--first']
-    const { output } = await run(copy, [join('test', 'simulation', 'run.ts'), ...seeds])
+    const { seeds, isBoot } = by.simulation
+    const options = ['--seeds', String(seeds), '--threads', '1', '--first', ...(isBoot ? ['--boot'] : [])]
+    const { output } = await run(copy, [join('test', 'simulation', 'run.ts'), ...options])
     return { bug, judge: 'simulation', output, ...simulated(output, by.breaches) }
   }
   const { output } = await run(copy, [join('test', 'chaos', 'run.ts'), ...by.campaign, '--discard'])

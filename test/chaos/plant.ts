@@ -24,7 +24,10 @@ export interface Planted {
  */
 export type Finder =
   | { readonly campaign: readonly string[]; readonly breaches: readonly (Breach | 'damage')[] }
-  | { readonly simulation: { readonly seeds: number }; readonly breaches: readonly Breach[] }
+  | {
+      readonly simulation: { readonly seeds: number; readonly isBoot?: boolean }
+      readonly breaches: readonly Breach[]
+    }
   | { readonly test: string; readonly file: string }
 
 /** The directory of the project. */

@@ -16,6 +16,8 @@ export type Promised =
 const BROKEN = {
   /** Acknowledged and due, but neither delivered nor logged as skipped. Breaks durable if no trace of the alarm is left. */
   lost: 'at-least-once',
+  /** A definition was declared again, and changed the alarm. */
+  redeclared: 'at-least-once',
   early: 'never-early',
   /** Delivered again although no fault hit the first delivery. */
   duplicate: 'at-least-once',

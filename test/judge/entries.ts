@@ -143,6 +143,15 @@ export type Entry =
       readonly alarmId: string
       readonly at?: number
     }
+  /** A program that started has declared the current ask again, which was answered: nothing may have changed. */
+  | {
+      readonly type: 'declared'
+      readonly run: number
+      readonly name: string
+      readonly alarmId: string
+      readonly isUnchanged: boolean
+      readonly at?: number
+    }
   /** The ask was refused (the alarm had ended, or a conflict): nothing was written. */
   | { readonly type: 'refused'; readonly run: number; readonly name: string; readonly at?: number }
   | EditEntry

@@ -16,6 +16,7 @@ import { logReaders } from './log-readers.ts'
 import { neverEarly } from './never-early.ts'
 import { overlaps } from './overlaps.ts'
 import { recordedOnce } from './recorded-once.ts'
+import { redeclared } from './redeclared.ts'
 import { refusals } from './refusals.ts'
 import { repeats } from './repeats.ts'
 import { reports } from './reports.ts'
@@ -34,6 +35,7 @@ const CHECKERS: readonly ((facts: Facts) => Violation[])[] = [
   neverEarly,
   calendarTrue,
   duplicateAlarms,
+  redeclared,
   repeats,
   attempts,
   overlaps,

@@ -56,11 +56,16 @@ export function owedOf(call: AskCall, state: ChainState, facts: Facts): readonly
   })
 }
 
-/** The instants of an ask before one of its instants that was handled, and those before it was replaced. */
+/**
+ * The instants of an ask before one of its instants that was handled, and those that were due when it was replaced. The latter
+ * are delivered in any order, so an alarm that is paused in the end, or had no time, may still have to deliver some.
+ */
 export function gapsOf(call: AskCall, state: ChainState, facts: Facts): readonly number[] {
   const { ask, answer, answeredAt = Number.POSITIVE_INFINITY, firstHandled, lastHandled } = call
   const from = ask.recurs !== true ? Number.NEGATIVE_INFINITY : answer === 'yes' ? answeredAt : firstHandled
-  const to = Math.max(lastHandled - 1, settledTo(call, state, facts))
+  const isReplaced = ask.recurs === true && call.order + 1 < call.chain.asks.length
+  if (isReplaced && (state.isBlocked || !facts.hadTime(state.lastCallAt, facts.endsMs))) return []
+  const to = Math.max(lastHandled - 1, settledTo(call, facts))
   return ask.instants.filter((instant) => {
     if (instant > to || (instant <= from && instant < firstHandled)) return false
     return !isExempt(instant, call, state, facts.evidence)
@@ -71,15 +76,11 @@ export function gapsOf(call: AskCall, state: ChainState, facts: Facts): readonly
  * When a recurring ask is replaced, what was due is settled, and ends as a record. The clock of the process that replaces it
  * may lag.
  */
-function settledTo(call: AskCall, state: ChainState, facts: Facts): number {
-  const { chain, ask } = call
-  const { clockLagMs = CLOCK_LAG_MS } = facts.evidence
-  const next = chain.calls
-    .slice(chain.calls.indexOf(call) + 1)
-    .find(({ kind, answer }) => answer !== 'no' && (kind === 'ask' || kind === 'cancel'))
+function settledTo({ chain, index, ask }: AskCall, { evidence }: Facts): number {
+  const { clockLagMs = CLOCK_LAG_MS } = evidence
+  const later = chain.calls.filter((call) => call.index > index && call.answer !== 'no')
+  const next = later.find(({ kind }) => kind === 'ask' || kind === 'cancel')
   if (ask.recurs !== true || next?.kind !== 'ask' || next.answer !== 'yes') return Number.NEGATIVE_INFINITY
-  const busyTo = Math.max(state.lastActivity, state.lastCallAt)
-  if (state.isBlocked || !facts.hadTime(busyTo, facts.endsMs)) return Number.NEGATIVE_INFINITY
   return (next.sentAt ?? Number.NEGATIVE_INFINITY) - clockLagMs
 }
 

@@ -42,6 +42,8 @@ export interface AlarmPlan {
   readonly task: Task
   /** Rescheduled by setting its key again instead of by its id. */
   readonly isKeyed: boolean
+  /** Every program that starts declares the alarm as it is defined then, by this call. Only for keyed alarms. */
+  readonly declaredBy?: 'set' | 'apply'
   /** The user repeats the call until it is answered, with an idempotency key. */
   readonly isRetried: boolean
   readonly maxFailures: number

@@ -7,5 +7,5 @@ Error.stackTraceLimit = 0
 
 parentPort!.on('message', (order: Order) => {
   if ('done' in order) parentPort!.close()
-  else void resultOf(order.store, order.seed).then((result) => parentPort!.postMessage(result))
+  else void resultOf(order.store, order.seed, order.isBoot).then((result) => parentPort!.postMessage(result))
 })

@@ -7,6 +7,8 @@ import { type Result, type StoreName, unfinished } from './result.ts'
 /** Which seeds to run, and how. */
 export interface CampaignOptions {
   readonly store?: StoreName
+  /** Whether to run programs that declare their alarms at every start. */
+  readonly isBoot?: boolean
   readonly from: number
   /** The number of seeds; unlimited if absent. */
   readonly count?: number
@@ -17,17 +19,26 @@ export interface CampaignOptions {
 }
 
 /** The next command for a thread. */
-export type Order = { readonly seed: number; readonly store: StoreName } | { readonly done: true }
+export type Order =
+  | { readonly seed: number; readonly store: StoreName; readonly isBoot: boolean }
+  | { readonly done: true }
 
 /** A seed takes a few seconds even on a busy machine. One that takes this long in real time will never end. */
 const SEED_MS_MAX = 600_000
 
 /** Runs many seeds on all cores, until all are done or the signal aborts. */
 export async function campaign(options: CampaignOptions): Promise<void> {
-  const { from, count = Number.POSITIVE_INFINITY, store = 'simulated', signal, onResult } = options
+  const {
+    from,
+    count = Number.POSITIVE_INFINITY,
+    store = 'simulated',
+    isBoot = false,
+    signal,
+    onResult,
+  } = options
   let next = from
   const order = (): Order =>
-    next < from + count && signal?.aborted !== true ? { seed: next++, store } : { done: true }
+    next < from + count && signal?.aborted !== true ? { seed: next++, store, isBoot } : { done: true }
   const threads = Math.min(options.threads ?? availableParallelism(), count)
   await Promise.all(Array.from({ length: threads }, () => runThread(order, onResult)))
 }

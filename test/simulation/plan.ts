@@ -1,7 +1,7 @@
-import { POLICIES } from '../calendar/expected.ts'
 import { Random } from '../random.ts'
 import type { AlarmPlan, Edit, Scope, TargetKind, Task } from './alarm-plan.ts'
 import { ANSWER_MS_MAX, type Conditions, FAULTY, NORMAL } from './conditions.ts'
+import { drawMoment, drawTiming, type Span } from './draw-timing.ts'
 import type { FaultName } from './faults.ts'
 import {
   drawFault,
@@ -10,10 +10,10 @@ import {
   type PlannedFault,
   pastLeaseMs,
 } from './planned-faults.ts'
-import type { Misfire, Timing } from './timing.ts'
+import type { Timing } from './timing.ts'
 
 /** The kind of run. */
-export type Kind = 'rush' | 'crowd' | 'year'
+export type Kind = 'rush' | 'crowd' | 'year' | 'boot'
 
 /** Everything decided before a run begins, as data. A failing plan is shrunk by leaving parts out. */
 export interface Plan {
@@ -26,6 +26,8 @@ export interface Plan {
   readonly upkeepMs: number
   /** Occurrences later than this are misfires (default: a minute). */
   readonly graceMs?: number
+  /** How long after its death a process is replaced (default: 1.5 s). */
+  readonly restartMs?: number
   /** The number of deliveries a process may run at once. */
   readonly concurrency: number
   readonly conditions: Conditions
@@ -50,20 +52,15 @@ export const SCOPES: readonly [Scope, ...Scope[]] = [
   { tenant: 'default', owner: 'ann' },
   { tenant: 'acme', owner: '' },
 ]
-/** After this time, a call without retries has been answered or never will be. */
-const COUNTED_FROM_MS = 40_000
-/** Time zones for which the runtime and the zone files agree. */
-const ZONES = ['Europe/Rome', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tokyo', 'Africa/Cairo', 'UTC']
-
 /** The plan of a seed: processes, alarms, users' calls and faults. */
-export function planOf(seed: number, kind = kindOf(seed)): Plan {
+export function planOf(seed: number, kind: Exclude<Kind, 'boot'> = kindOf(seed)): Plan {
   const random = new Random(seed)
   if (kind === 'year') return yearPlan(seed, random)
   return rushPlan(seed, random, kind)
 }
 
 /** One seed in a hundred is a year, one in a thousand a crowd of processes. */
-function kindOf(seed: number): Kind {
+function kindOf(seed: number): Exclude<Kind, 'boot'> {
   if (seed % 100 === 99) return 'year'
   return seed % 1_000 === 500 ? 'crowd' : 'rush'
 }
@@ -125,20 +122,11 @@ function yearPlan(seed: number, random: Random): Plan {
   }
 }
 
-interface Span {
-  readonly calmMs: number
-  readonly endMs: number
-  /** A time at which many alarms are due at once. */
-  readonly burstMs: number
-  readonly tickMsMin: number
-  readonly tickMsMax: number
-}
-
 /**
  * Some runs have normal conditions, so that planned faults are tested alone. Others have some of the network faults,
  * with varying probability.
  */
-function drawConditions(random: Random): Conditions {
+export function drawConditions(random: Random): Conditions {
   if (random.chance(0.3)) return NORMAL
   const kept = Object.entries(FAULTY).filter(() => random.chance(0.6))
   return Object.fromEntries(kept.map(([fault, chance]) => [fault, chance * random.next() * 3]))
@@ -233,44 +221,6 @@ function drawTask(random: Random, target: TargetKind, isOnce: boolean): Task {
   }
 }
 
-function drawTiming(random: Random, fromMs: number, span: Span, isOnce: boolean): Timing {
-  const misfire = random.weighted<Misfire>([[2, 'all'], [2, 'once'], [1, 'skip']]) // biome-ignore format: a table
-  const kind = random.weighted([[1, 'once'], [3, 'every'], [span.tickMsMin > MINUTE_MS ? 6 : 1, 'cron']] as const) // biome-ignore format: a table
-  if (isOnce || kind === 'once') {
-    const atMs = fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9)
-    return { kind: 'once', atMs: random.chance(0.3) && span.burstMs > fromMs ? span.burstMs : atMs }
-  }
-  if (kind === 'cron') return drawCron(random, misfire, span)
-  const everyMs = random.between(span.tickMsMin, span.tickMsMax)
-  // A count includes only future instants, so none may pass before the alarm is set.
-  if (random.chance(0.2) && fromMs + COUNTED_FROM_MS < span.calmMs)
-    return { kind, startMs: fromMs + COUNTED_FROM_MS, everyMs, count: random.between(1, 5), misfire }
-  return { kind, startMs: fromMs + random.between(-2 * everyMs, everyMs), everyMs, misfire }
-}
-
-const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
-
-function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
-  const dst = POLICIES[random.between(0, POLICIES.length - 1)]!
-  const timezone = ZONES[random.between(0, ZONES.length - 1)]!
-  const rest = { kind: 'cron', timezone, dst, misfire } as const
-  if (span.tickMsMin < MINUTE_MS) return { ...rest, cron: `*/${random.between(4, 30)} * * * * *` }
-  const [minute, hour, weekday] = [random.between(0, 59), random.between(0, 3), random.between(0, 6)]
-  return random.weighted<Timing>([
-    [2, { ...rest, cron: `${minute} ${hour} * * *` }],
-    [1, { ...rest, cron: `${minute} */${random.between(1, 12)} * * *` }],
-    [1, { ...rest, cron: `0,30 ${hour} ${random.between(1, 28)} * ${weekday}` }],
-    [
-      2,
-      {
-        ...rest,
-        cron: `${minute} ${hour} * * ${weekday}`,
-        rrule: `FREQ=WEEKLY;BYDAY=${WEEKDAYS[weekday]};BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=0`,
-      },
-    ],
-  ])
-}
-
 /** Draws the user's later calls, often right at a due instant. */
 function drawEdits(random: Random, atMs: number, timing: Timing, span: Span, isOnce: boolean): Edit[] {
   const count = random.weighted([[3, 0], [2, 1], [1, 2], [1, 4]] as const) // biome-ignore format: a table
@@ -308,16 +258,4 @@ function drawTrigger(random: Random): Pick<Edit, 'on'> {
   const statement = BAD_MOMENTS[random.between(0, BAD_MOMENTS.length - 1)]!
   const point = random.weighted([[1, 'sent'], [2, 'ran'], [1, 'answered']] as const) // biome-ignore format: a table
   return random.chance(0.4) ? { on: { statement, point } } : {}
-}
-
-/** A time after `fromMs`: often a few milliseconds around an instant of the alarm. */
-function drawMoment(random: Random, fromMs: number, timing: Timing, span: Span): number {
-  const latest = Math.max(fromMs, span.calmMs)
-  const anyMs = random.between(fromMs, fromMs + (latest - fromMs) / 2)
-  if (timing.kind === 'cron' || random.chance(0.3)) return anyMs
-  const period = timing.kind === 'every' ? timing.everyMs : 0
-  const firstMs = timing.kind === 'every' ? timing.startMs : timing.atMs
-  const ticks = period === 0 ? 0 : Math.ceil((fromMs - firstMs) / period) + random.between(0, 3)
-  const instant = firstMs + Math.max(0, ticks) * period
-  return Math.max(fromMs, instant + random.weighted([[2, random.between(-8, 3)], [2, random.between(0, 60)], [1, random.between(60, 600)]])) // biome-ignore format: a table
 }

@@ -7,7 +7,7 @@ import { Ledger } from './ledger.ts'
 import { LogReader } from './log-reader.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
 import { scheduleFaults } from './planned-faults.ts'
-import { GRACE_MS } from './process.ts'
+import { GRACE_MS, type SimulatedProcess } from './process.ts'
 import { simulatedWorld } from './simulated-world.ts'
 import { User } from './user.ts'
 import { Workers } from './workers.ts'
@@ -97,7 +97,7 @@ export async function play(
   world.calm()
   ledger.add({ type: 'calm', at: world.now })
   const calmAt = world.now
-  await world.run(leaseMs + CLAIM_MS)
+  await world.run(promptMsOf(plan))
   const overdue = world.backend.overdue(calmAt)
   await world.run(plan.endMs - world.timeline.now)
   const evidence = evidenceOf(world, plan, ledger, until, overdue)
@@ -107,20 +107,24 @@ export async function play(
 /** Starts the processes, their targets and their users. */
 function populate(world: World, plan: Plan, ledger: Ledger): void {
   const workers = new Workers(world, ledger, plan.alarms)
-  const { concurrency, graceMs = GRACE_MS } = plan
+  const { concurrency, graceMs = GRACE_MS, restartMs = RESTART_MS } = plan
+  const users: User[] = []
   for (let i = 1; i <= plan.machines; i++) {
     const registerHandlers = workers.registerHandlers.bind(workers)
+    const declare = (process: SimulatedProcess) => Promise.all(users.map((user) => user.declare(process)))
     world.launch({
       name: `m${i}`,
       skew: world.skew(),
       registerHandlers,
-      restartMs: RESTART_MS,
+      ...(plan.kind === 'boot' && { declare }),
+      restartMs,
       concurrency,
       graceMs,
     })
   }
   const parts = { world, ledger, graceMs, began: world.now, until: world.now + plan.endMs }
-  for (const alarmPlan of plan.alarms) void new User(alarmPlan, parts).run()
+  for (const alarmPlan of plan.alarms) users.push(new User(alarmPlan, parts))
+  for (const user of users) void user.run()
   void new LogReader(world, ledger, SCOPES[0]).follow()
 }
 
@@ -145,13 +149,19 @@ function recordFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
   }
 }
 
+/** A process whose start fails just before the last fault is over is started again after the usual time. */
+function promptMsOf({ leaseMs, restartMs }: Plan): number {
+  return leaseMs + CLAIM_MS + (restartMs === undefined ? 0 : restartMs + STATEMENT_MS_MAX)
+}
+
 function evidenceOf(
   { backend }: World,
-  { kind, concurrency, leaseMs, heartbeatMs }: Plan,
+  plan: Plan,
   { entries }: Ledger,
   until: number,
   overdue: readonly string[],
 ): Evidence {
+  const { kind, concurrency, heartbeatMs } = plan
   return {
     entries,
     log: backend.records(),
@@ -159,7 +169,7 @@ function evidenceOf(
     // Recurring alarms are always pending, so `overdue` lists what should have fired.
     pending: [],
     until,
-    promptMs: leaseMs + CLAIM_MS,
+    promptMs: promptMsOf(plan),
     // A process measures the store's clock once per heartbeat, and counts slowly until the next: 0.07 % with the drift.
     clockLagMs: Math.max(CLOCK_LAG_MS_MIN, heartbeatMs / 1_000),
     // With rare heartbeats, clocks are more conservative: in a year's run they lag by seconds.

@@ -26,6 +26,8 @@ export interface Machine {
   readonly skew: Skew
   /** Registers the handlers of a booting process. */
   readonly registerHandlers: (process: SimulatedProcess) => void
+  /** What a booting process does before it starts its engine: it declares its alarms. */
+  readonly declare?: (process: SimulatedProcess) => Promise<unknown>
   /** How many deliveries it may run at once (100). */
   readonly concurrency?: number
   /** Occurrences later than this are misfires (a minute). */
@@ -38,6 +40,7 @@ export interface Machine {
 type EventListener = (event: number, when: 'before' | 'after') => void
 
 const CONCURRENCY = 100
+const DECLARE_MS_MAX = 1_500
 const MINUTE_MS = 60_000
 /** Occurrences later than this are misfires. */
 export const GRACE_MS = MINUTE_MS
@@ -150,6 +153,9 @@ export class SimulatedProcess implements Participant {
     })
     this.#wakeful = wakeful
     this.machine.registerHandlers(this)
+    const { declare } = this.machine
+    // A call through a broken connection must not delay the start for long.
+    if (declare !== undefined) await Promise.race([declare(this), this.sleep(DECLARE_MS_MAX)])
     await wakeful.start()
   }
 

@@ -1,4 +1,5 @@
 import type { Violation } from '../judge/breach.ts'
+import { bootPlanOf } from './boot-plan.ts'
 import type { FaultCount } from './faults.ts'
 import { type Kind, type Plan, planOf } from './plan.ts'
 import type { Played } from './play.ts'
@@ -30,15 +31,15 @@ export function playOn(store: StoreName, plan: Plan, withTrace = false): Promise
  * The plan of a seed on this store. A real file is polled every 25 ms, which is too often for a simulated year. Its
  * processes share one machine, so no single clock can be stepped, and they wait for no responses between statements.
  */
-export function planFor(store: StoreName, seed: number): Plan {
-  if (store === 'simulated') return planOf(seed)
-  const plan = planOf(seed, 'rush')
+export function planFor(store: StoreName, seed: number, isBoot = false): Plan {
+  if (store === 'simulated') return isBoot ? bootPlanOf(seed) : planOf(seed)
+  const plan = isBoot ? bootPlanOf(seed) : planOf(seed, 'rush')
   return { ...plan, faults: plan.faults.filter(({ fault }) => fault !== 'clockStep' && fault !== 'stall') }
 }
 
 /** Runs a seed. */
-export async function resultOf(store: StoreName, seed: number): Promise<Result> {
-  return summed(await playOn(store, planFor(store, seed)))
+export async function resultOf(store: StoreName, seed: number, isBoot = false): Promise<Result> {
+  return summed(await playOn(store, planFor(store, seed, isBoot)))
 }
 
 /** Summarizes a run. */
@@ -57,8 +58,11 @@ function summed({ plan, world, judgement }: Played): Result {
 }
 
 /** The result of a seed that did not finish. */
-export function unfinished(of: { store: StoreName; seed: number }, wrong: Violation): Result {
-  const { seed, kind } = planFor(of.store, of.seed)
+export function unfinished(
+  of: { store: StoreName; seed: number; isBoot: boolean },
+  wrong: Violation,
+): Result {
+  const { seed, kind } = planFor(of.store, of.seed, of.isBoot)
   return {
     seed,
     kind,

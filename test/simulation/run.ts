@@ -14,6 +14,7 @@ import { Sum } from './sum.ts'
 const USAGE = `npm run sim [-- options]
 
   --store <name>   simulated (default) or sqlite (real SQLite files)
+  --boot           programs that declare their alarms at every start, with downtimes, pauses and changes
   --seeds <n>      number of seeds to run (1000)
   --from <seed>    first seed (0)
   --nightly        run until stopped or until five seeds have failed, starting at a seed taken from the clock (or --from)
@@ -36,7 +37,8 @@ const ON_STORE = store === 'simulated' ? '' : ` --store ${store}`
 
 if (values.help) console.log(USAGE)
 else if (values.plan !== undefined) await runOne(readPlan(values.plan))
-else if (values.seed !== undefined) await runOne(planFor(store, wholeNumber('seed', values.seed)))
+else if (values.seed !== undefined)
+  await runOne(planFor(store, wholeNumber('seed', values.seed), values.boot))
 else if (values.trace || values.whole || values.save !== undefined)
   refuse('--trace, --whole and --save apply to one run: add --seed or --plan')
 else await runMany()
@@ -46,6 +48,7 @@ function parseArguments() {
     return parseArgs({
       options: {
         store: { type: 'string', default: 'simulated' },
+        boot: { type: 'boolean', default: false },
         seeds: { type: 'string', default: '1000' },
         from: { type: 'string' },
         nightly: { type: 'boolean', default: false },
@@ -124,6 +127,7 @@ async function runMany(): Promise<void> {
   const progress = setInterval(() => console.error(`${sum.line}, ${elapsed()}`), PROGRESS_MS)
   await campaign({
     store,
+    isBoot: values.boot,
     from,
     ...(!nightly && { count }),
     ...(threads !== undefined && { threads: wholeNumber('threads', threads, 1) }),

@@ -50,6 +50,10 @@ export class User {
   readonly #until: number
   readonly #random: Random
   #alarmId: string | null = null
+  /** The newest definition, and whether its call was answered. */
+  #current: { readonly name: string; readonly timing: Timing; readonly isAnswered: boolean } | null = null
+  /** Ends when the call under way is over. */
+  #turn: Promise<void> = Promise.resolve()
 
   constructor(alarmPlan: AlarmPlan, { world, ledger, graceMs, began, until }: UserParts) {
     this.#plan = alarmPlan
@@ -66,14 +70,52 @@ export class User {
   async run(): Promise<void> {
     const { name, atMs, timing, isKeyed, edits } = this.#plan
     await this.#sleepTo(atMs)
-    await this.#ask(name, timing)
+    await this.#inTurn(() => this.#ask(name, timing))
     for (const [index, edit] of edits.entries()) {
       await this.#sleepTo(edit.atMs)
       await this.#awaitMoment(edit)
       if (edit.kind === 'reschedule' && (isKeyed || this.#alarmId !== null))
-        await this.#ask(`${name}.${index + 1}`, edit.timing!)
-      else if (this.#alarmId !== null) await this.#edit(edit, this.#alarmId)
+        await this.#inTurn(() => this.#ask(`${name}.${index + 1}`, edit.timing!))
+      else if (this.#alarmId !== null) await this.#inTurn(() => this.#edit(edit, this.#alarmId!))
     }
+  }
+
+  /** What a program does when it starts: it declares the alarm as it is defined now. */
+  declare(process: SimulatedProcess): Promise<void> {
+    if (this.#plan.declaredBy === undefined) return Promise.resolve()
+    return this.#inTurn(async () => {
+      if (this.#current === null || !process.isUp) return
+      const { name, timing, isAnswered } = this.#current
+      const run = this.#ledger.runOf(process)
+      const answer = await this.#call(process, (alarms) => this.#declareBy(alarms, name, timing))
+      if (answer.kind !== 'yes') return this.#sleep(STRAY_MS)
+      const { alarmId, isUnchanged } = answer.value
+      const about = { run, name, alarmId, at: this.#world.now }
+      if (isAnswered) return this.#ledger.add({ type: 'declared', ...about, isUnchanged })
+      this.#current = { name, timing, isAnswered: true }
+      this.#alarmId = alarmId
+      return this.#ledger.add({ type: 'set', ...about })
+    })
+  }
+
+  async #declareBy(alarms: Alarms, name: string, timing: Timing) {
+    const { key, ...options } = optionsOf(this.#plan, name)
+    const when = whenOf(timing, this.#began)
+    if (this.#plan.declaredBy === 'set') {
+      const view = await alarms.set(when, { key: key!, ...options })
+      return { alarmId: view.id, isUnchanged: view.unchanged === true }
+    }
+    const list = { name: `list-${this.#plan.name}`, prune: true }
+    const { unchanged, removed } = await alarms.apply([{ key: key!, when, ...options }], list)
+    if (removed.length > 0) throw new Error(`apply removed ${removed.join(', ')}, which no list has declared`)
+    return { alarmId: (await alarms.getByKey(key!))!.id, isUnchanged: unchanged.length === 1 }
+  }
+
+  /** The calls on an alarm are sequential. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work)
+    this.#turn = done
+    return done
   }
 
   /** Sets or reschedules the alarm. */
@@ -84,17 +126,21 @@ export class User {
     let process = await this.#someProcess()
     if (this.#isTooLateFor(timing)) return
     this.#ledger.add(this.#askOf(name, timing, rescheduledId, this.#ledger.runOf(process)))
+    this.#current = { name, timing, isAnswered: false }
     for (;;) {
-      const answer = await this.#call(process, (alarms) =>
-        rescheduledId === null
-          ? alarms.set(when, optionsOf(this.#plan, name))
-          : alarms.reschedule(rescheduledId, when),
-      )
+      const answer = await this.#call(process, (alarms) => {
+        if (this.#plan.declaredBy !== undefined) return this.#declareBy(alarms, name, timing)
+        return rescheduledId === null
+          ? idOf(alarms.set(when, optionsOf(this.#plan, name)))
+          : idOf(alarms.reschedule(rescheduledId, when))
+      })
       const about = { run: this.#ledger.runOf(process), name, at: this.#world.now }
       if (answer.kind === 'no') return this.#ledger.add({ type: 'refused', ...about })
       if (answer.kind === 'yes') {
-        this.#alarmId = answer.value.id
-        return this.#ledger.add({ type: 'set', alarmId: answer.value.id, ...about })
+        const { alarmId } = answer.value
+        this.#alarmId = alarmId
+        this.#current = { name, timing, isAnswered: true }
+        return this.#ledger.add({ type: 'set', alarmId, ...about })
       }
       await this.#sleep(STRAY_MS)
       if (!isRetried || rescheduledId !== null) return
@@ -226,6 +272,10 @@ export class User {
   #sleepTo(ms: number): Promise<void> {
     return this.#sleep(Math.max(0, ms - this.#world.timeline.now))
   }
+}
+
+async function idOf(set: Promise<{ readonly id: string }>): Promise<{ readonly alarmId: string }> {
+  return { alarmId: (await set).id }
 }
 
 function optionsOf(alarmPlan: AlarmPlan, asked: string): SetCallOptions {

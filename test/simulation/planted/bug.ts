@@ -13,6 +13,6 @@ export interface Bug {
 const SEEDS = 200
 
 /** The bug as the hunt wants it. */
-export function planted({ bug, edits, breaches, seeds = SEEDS }: Bug): Planted {
-  return { bug, edits, by: { simulation: { seeds }, breaches } }
+export function planted({ bug, edits, breaches, seeds = SEEDS }: Bug, isBoot = false): Planted {
+  return { bug, edits, by: { simulation: { seeds, isBoot }, breaches } }
 }

@@ -150,7 +150,7 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/decisions/edit.ts',
-        from: "...droppedRecords(alarm, resting, 'rescheduled', context.now),",
+        from: "...droppedRecords(alarm, resting.filter(isDropped), 'rescheduled', context.now),",
         to: '',
       },
     ],
