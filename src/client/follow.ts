@@ -16,17 +16,21 @@ const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 5_000
 const [, STREAM] = ROUTES.stream.split(' ')
 
+/** Whose log or alarms are read, where it is not one owner's. */
+export type Across = { readonly owner?: '*'; readonly tenant?: '*' }
+
 /** Reads the log of a server, and follows it with `follow`. */
 export async function* readEvents(
   transport: HttpTransport,
   options: EventsOptions,
+  across: Across = {},
 ): AsyncGenerator<EventView> {
   const { signal, follow = false, until } = options
   if (follow && until !== undefined) throw new WakefulError('event.follow_until', {}, { field: 'until' })
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
   try {
-    yield* new Reading(transport.withSignal(signal), options).all()
+    yield* new Reading(transport.withSignal(signal), options, across).all()
   } catch (thrown) {
     // An abort by the caller is not an error.
     if (signal?.aborted !== true) throw thrown
@@ -34,16 +38,17 @@ export async function* readEvents(
 }
 
 /** The cursor of the end of the log. */
-export async function newestCursor(transport: HttpTransport): Promise<string> {
-  const page = await transport.json('events', { query: { after: 'newest', limit: 1 } })
+export async function newestCursor(transport: HttpTransport, across: Across = {}): Promise<string> {
+  const page = await transport.json('events', { query: { ...across, after: 'newest', limit: 1 } })
   return page.next_cursor!
 }
 
 /** One reader of the log and its position. */
 class Reading {
   readonly #transport: HttpTransport
+  readonly #across: Across
   /** The filters, by their names in the query. */
-  readonly #filters: Readonly<Record<string, string | undefined>>
+  readonly #filters: Across & Readonly<Record<string, string | undefined>>
   readonly #isFollowed: boolean
   #cursor: string | undefined
   /** False if the server has no stream. */
@@ -53,8 +58,10 @@ class Reading {
   constructor(
     transport: HttpTransport,
     { after, alarmId, type, origin, subject, correlationId, since, until, follow = false }: EventsOptions,
+    across: Across,
   ) {
     this.#transport = transport
+    this.#across = across
     this.#filters = {
       alarm_id: alarmId,
       type: typeof type === 'string' ? type : type?.join(','),
@@ -63,6 +70,7 @@ class Reading {
       correlation_id: correlationId,
       since: since && sinceText(since),
       until: until && sinceText(until, 'until'),
+      ...across,
     }
     this.#isFollowed = follow
     this.#cursor = after
@@ -74,7 +82,7 @@ class Reading {
       return
     }
     // Read before the log: if the log has no events yet, everything after this cursor is new.
-    const newest = await newestCursor(this.#transport)
+    const newest = await newestCursor(this.#transport, this.#across)
     if (this.#cursor === 'newest') this.#cursor = newest
     while (!(yield* this.#guarded(() => this.#pages())));
     this.#cursor ??= newest

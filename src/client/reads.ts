@@ -4,6 +4,7 @@ import { type AlarmWire, camelNames, ruleOfPreview } from './alarm-view.ts'
 import type { RemoteAlarms } from './api.ts'
 import { bodyText, ruleWhen, sinceText, whenFields, wireNames } from './body.ts'
 import { orNull } from './error.ts'
+import { type Across, newestCursor, readEvents } from './follow.ts'
 import type { CallInput, HttpTransport } from './transport.ts'
 
 /** The default page sizes of a server. */
@@ -13,9 +14,6 @@ const FAILED_DEFAULT = 20
 
 type Paged = 'list' | 'history' | 'failed'
 
-/** Whose alarms to read: the caller's own, or those of every owner or tenant. */
-type Across = { readonly owner?: '*'; readonly tenant?: '*' }
-
 /** The reads across owners or tenants. */
 export function readsAcross(
   transport: HttpTransport,
@@ -23,7 +21,11 @@ export function readsAcross(
   across: Across,
 ): AlarmReads {
   const { preview: _, parse: __, getByKey: ___, ...reads } = alarmReads(transport, view, across)
-  return reads
+  return {
+    ...reads,
+    events: (options = {}) => readEvents(transport, options, across),
+    newest: () => newestCursor(transport, across),
+  }
 }
 
 /** The calls that read alarms, and times. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { ORIGINS } from '../alarm/index.ts'
-import { choice, eventTime, instant, judged, limit, name, ownText, text } from './fields.ts'
+import { across, choice, eventTime, instant, judged, limit, name, ownText, text } from './fields.ts'
 import { created, NO_BODY, named, ok, operationsOf, pageOf } from './operation.ts'
 
 const eventWireSchema = named('Event', {
   id: z.string(),
   cursor: z.string().describe('Its position in the log, for `after`.'),
   tenant: z.string(),
+  owner: z.string().optional().describe('Its owner, in a read across owners or tenants.'),
   type: z.string(),
   origin: z.enum(ORIGINS),
   alarm_id: z.string().nullable(),
@@ -34,6 +35,7 @@ const filters = {
   subject: text('Only events about this subject.').optional(),
   correlation_id: text('Only events with this correlation id.').optional(),
   since: eventTime('Only events at or after this time').optional(),
+  ...across,
 }
 
 /** The events of a stream, or of a subscription over the WebSocket. */

@@ -1,18 +1,16 @@
 import type {
-  AlarmEventType,
   AlarmView,
   CancelOutcome,
   FieldFilters,
   Limits,
   Scope,
-  Serial,
   SetOptions,
   Story,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { WakefulError } from '../error.ts'
 import type { HistoryStatus, ListStatus } from '../seeds/index.ts'
-import type { Documents, EventPage, LogEvent, Stats, TenantsQuery } from '../stores/index.ts'
+import type { Documents, LogEvent, Stats, TenantsQuery } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Clock, HolidayCalendar, Moment, Preview, Rule, When } from '../time/index.ts'
 import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
@@ -193,12 +191,6 @@ export interface Operator {
   readonly documents: Documents
   /** A tenant's holiday calendars. */
   calendarsOf(tenant: string): readonly HolidayCalendar[]
-  /** The pages of the log of every tenant after a position (null: its end), and what is appended later, of these types. */
-  follow(
-    types: readonly AlarmEventType[],
-    after: Serial | null,
-    signal: AbortSignal,
-  ): AsyncIterableIterator<EventPage>
   /** Records the action of an administrator in the tenant's log. */
   audit(
     tenant: string,
@@ -336,8 +328,21 @@ export interface Alarms {
 /** The reads of alarms. Across owners, a story and the JSON of `wire` have the alarm's tenant and owner, as views always do. */
 export type AlarmReads = Pick<
   Alarms,
-  'get' | 'list' | 'history' | 'historyPage' | 'stats' | 'failed' | 'failedPage' | 'why' | 'wire'
+  | 'get'
+  | 'list'
+  | 'history'
+  | 'historyPage'
+  | 'stats'
+  | 'failed'
+  | 'failedPage'
+  | 'why'
+  | 'wire'
+  | 'events'
+  | 'newest'
 >
+
+/** The same in this process, where the log is also read in pages. */
+export type LocalReads = AlarmReads & Pick<Alarms, 'eventPages'>
 
 /** One owner's alarms, the engine that fires them, and views for other owners. */
 export interface Wakeful extends Alarms {
@@ -352,9 +357,9 @@ export interface Wakeful extends Alarms {
   /** A view of the alarms of this tenant and owner, and of no others. */
   forTenant(tenant: string, owner?: string): Alarms
   /** The alarms of every owner of a tenant (by default your own), to read. */
-  allOwners(tenant?: string): AlarmReads
+  allOwners(tenant?: string): LocalReads
   /** The alarms of every tenant, to read. */
-  allTenants(): AlarmReads
+  allTenants(): LocalReads
   /** The process that runs each pool's clock, and what is pending there. */
   ownership(): Promise<ClockState[]>
   /** Whether this process holds the lease of a pool or shard, and so fires alarms. */

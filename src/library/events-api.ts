@@ -16,6 +16,8 @@ export interface EventView {
   readonly id: string
   readonly cursor: string
   readonly tenant: string
+  /** Only in a read across owners or tenants. */
+  readonly owner?: string
   readonly type: string
   readonly origin: string
   readonly alarmId: string | null

@@ -56,8 +56,8 @@ function dataText(data: unknown, { payloadBytesMax }: Limits): string {
   throw new WakefulError('payload.too_large', { bytes, max: payloadBytesMax }, { field: 'data' })
 }
 
-/** A row of the log as users see it. */
-export function eventView(event: LogEvent): EventView {
+/** A row of the log as users see it; with its owner for readers of more than one. */
+export function eventView(event: LogEvent, hasOwner = false): EventView {
   const { id, tenant, type, origin, alarmId, occurrenceId, key, subject, correlationId } = event
   const data = eventData(event.data)
   const cursor = encodeCursor('events', [event.seq])
@@ -65,6 +65,7 @@ export function eventView(event: LogEvent): EventView {
     id,
     cursor,
     tenant,
+    ...(hasOwner && { owner: event.owner }),
     type,
     origin,
     alarmId,

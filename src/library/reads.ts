@@ -165,7 +165,7 @@ export class ScopedReads {
     const asked = checked<HistoryOptions>('history', options, HISTORY)
     const query = this.#historyQuery(asked)
     const failures = failuresIn(query)
-    return failures === null ? this.#whole(query) : allFailures(this.library.store, this.scope, failures)
+    return failures === null ? this.#whole(query) : allFailures(this.library.store, this.#readScope, failures)
   }
 
   async historyPage(options: HistoryPageOptions = {}): Promise<ListPage> {
@@ -178,7 +178,7 @@ export class ScopedReads {
 
   async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
     const { limit } = checked<typeof options>('failed', options, { limit: true })
-    return allFailures(this.library.store, this.scope, { limit: this.#limit(limit, FAILED_DEFAULT) })
+    return allFailures(this.library.store, this.#readScope, { limit: this.#limit(limit, FAILED_DEFAULT) })
   }
 
   async failedPage(options: FailedPageOptions = {}): Promise<ListPage> {
@@ -246,8 +246,11 @@ export class ScopedReads {
     const reading = { ...range, follow, ...withoutUndefined({ alarmId, filter, signal, assertWhole }) }
     const stop = follow ? logNotifier.watch() : () => {}
     try {
-      for await (const { events, next } of readLog(store, this.scope, logNotifier, reading))
-        yield { items: events.map(eventView), nextCursor: encodeCursor('events', [next]) }
+      for await (const { events, next } of readLog(store, this.#readScope, logNotifier, reading))
+        yield {
+          items: events.map((event) => eventView(event, this.#isWide)),
+          nextCursor: encodeCursor('events', [next]),
+        }
     } finally {
       stop()
     }
@@ -260,11 +263,11 @@ export class ScopedReads {
 
   async #assertWhole(after: Serial, alarmId: string | undefined): Promise<void> {
     const { store } = this.library
-    const pruned = await store.prunedTo(this.scope)
+    const pruned = await store.prunedTo(this.#readScope)
     if (pruned === null || after >= pruned) return
     if (alarmId !== undefined) {
       // The oldest events of an alarm are deleted first: if one from before the cursor is left, none after it is missing.
-      const [oldest] = (await store.events(this.scope, { after: 0, limit: 1, alarmId })).events
+      const [oldest] = (await store.events(this.#readScope, { after: 0, limit: 1, alarmId })).events
       if (oldest !== undefined && oldest.seq <= after) return
     }
     throw new WakefulError('cursor.expired', {})
@@ -285,7 +288,7 @@ export class ScopedReads {
   }
 
   #failurePage(query: FailureQuery, cursor: string | undefined): Promise<ListPage> {
-    return failurePage(this.library.store, this.scope, query, checkedText('cursor', cursor))
+    return failurePage(this.library.store, this.#readScope, query, checkedText('cursor', cursor))
   }
 
   async #page(query: ListQuery, cursor: string | undefined): Promise<ListPage> {

@@ -1,17 +1,8 @@
-import {
-  type AlarmEventType,
-  assertText,
-  checked,
-  type Limits,
-  type ReadScope,
-  type Serial,
-} from '../alarm/index.ts'
+import { assertText, checked, type Limits, type ReadScope } from '../alarm/index.ts'
 import type { CatchUpLimiter } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
-import { readLog } from '../log/index.ts'
-import type { EventPage } from '../stores/index.ts'
 import type { Handler, HandlerOptions } from '../targets/index.ts'
-import type { AlarmReads, Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, LocalReads, Operator, TickResult, Wakeful } from './api.ts'
 import { BulkAlarms } from './bulk-alarms.ts'
 import type { LibraryContext } from './context.ts'
 import { readingsOf } from './readings.ts'
@@ -46,7 +37,6 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
       clock,
       documents: store,
       calendarsOf: (tenant) => store.calendars(tenant),
-      follow: (types, after, signal) => this.#follow(types, after, signal),
       audit: (tenant, act) => this.#audit(tenant, act),
       tenants: async (query) => {
         const found = await store.tenants(query)
@@ -106,12 +96,12 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
     return new BulkAlarms(this.#parts, { tenant, owner })
   }
 
-  allOwners(tenant: string = this.scope.tenant): AlarmReads {
+  allOwners(tenant: string = this.scope.tenant): LocalReads {
     this.#assertTenant(tenant)
     return this.#readsOf({ tenant, owner: null })
   }
 
-  allTenants(): AlarmReads {
+  allTenants(): LocalReads {
     return this.#readsOf({ tenant: null, owner: null })
   }
 
@@ -140,22 +130,6 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
     }
   }
 
-  async *#follow(
-    types: readonly AlarmEventType[],
-    after: Serial | null,
-    signal: AbortSignal,
-  ): AsyncGenerator<EventPage> {
-    const { store, logNotifier } = this.#parts
-    const stop = logNotifier.watch()
-    try {
-      const from = after ?? (await store.lastEvent())
-      const reading = { after: from, upTo: null, follow: true, filter: { types }, signal }
-      yield* readLog(store, { tenant: null, owner: null }, logNotifier, reading)
-    } finally {
-      stop()
-    }
-  }
-
   async #audit(tenant: string, { type, data }: Parameters<Operator['audit']>[1]): Promise<void> {
     const { store, context, logNotifier } = this.#parts
     const { now, newId } = context()
@@ -166,7 +140,7 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
   }
 
   /** Only the reads of alarms: everything else of the class belongs to one owner. */
-  #readsOf(readScope: ReadScope): AlarmReads {
+  #readsOf(readScope: ReadScope): LocalReads {
     const reads = new ScopedReads(this.#parts, this.scope, readScope)
     return {
       get: (id) => reads.get(id),
@@ -178,6 +152,9 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
       failedPage: (options) => reads.failedPage(options),
       why: (id) => reads.why(id),
       wire: (id) => reads.wire(id),
+      events: (options) => reads.events(options),
+      eventPages: (options) => reads.eventPages(options),
+      newest: () => reads.newest(),
     }
   }
 

@@ -74,18 +74,17 @@ it('says how many lines were left out, and continues where it was when the store
   const stop = new AbortController()
   const positions: unknown[] = []
   const page = (count: number, next: number) => ({
-    events: Array.from({ length: count }, (_, at) => ({
+    items: Array.from({ length: count }, (_, at) => ({
       id: `e${next}-${at}`,
       type: 'alarm.failed',
       tenant: 'acme',
       owner: 'ann',
       alarmId: `a${at}`,
-      data: '{"error":"no"}',
+      data: { error: 'no' },
     })),
-    next,
-    more: false,
+    nextCursor: `c${next}`,
   })
-  async function* follow(_types: unknown, after: unknown) {
+  async function* eventPages({ after }: { after: string }) {
     positions.push(after)
     if (positions.length === 1) {
       yield page(50, 50)
@@ -96,9 +95,9 @@ it('says how many lines were left out, and continues where it was when the store
     yield page(1, 51)
     stop.abort()
   }
-  const wakeful = { operator: { follow } } as unknown as Wakeful
+  const wakeful = { allTenants: () => ({ eventPages }) } as unknown as Wakeful
   await logProblems(wakeful, { log, zone: 'UTC', now: () => now, signal: stop.signal })
-  expect(positions).toEqual([null, 50, 50])
+  expect(positions).toEqual(['newest', 'c50', 'c50'])
   expect(lines.map(({ type, left_out }) => [type, left_out])).toEqual([
     ...Array.from({ length: 10 }, () => ['alarm.failed', undefined]),
     ['error', undefined],

@@ -7,7 +7,7 @@ import { keysOf } from './keys-of.ts'
 import { connected } from './ws-client.ts'
 
 const database = testDatabase()
-const PAGES = ['/v1/alarms', '/v1/history', '/v1/failed']
+const PAGES = ['/v1/alarms', '/v1/history', '/v1/failed', '/v1/events']
 /** Each with the owner of its tenant and the correlation id that all of them share. */
 const EVERYBODY = [
   { tenant: 'acme', owner: 'ann' },
@@ -56,6 +56,22 @@ describe.each(['sqlite', 'postgres'])('reads across owners and tenants, on %s', 
     expect(acme.json.items.map(place)).toEqual(EVERYBODY.slice(0, 2).toReversed())
     const found = await server.call('GET', `/v1/alarms/${ids[2]}?tenant=*`)
     expect(found.json).toMatchObject({ id: ids[2], tenant: 'globex', owner: 'ann' })
+  })
+
+  it('follow the log of all tenants, by the client and a stream, and that of nobody else', async () => {
+    const all = connect(server.url).allTenants()
+    const after = await all.newest()
+    const followed = all.events({ after, follow: true, type: 'door.*' })
+    const next = followed.next()
+    await server.wakeful.forTenant('globex', 'ann').append({ type: 'window.opened', data: {} })
+    const door = await server.wakeful.forTenant('globex', 'ann').append({ type: 'door.opened', data: {} })
+    expect((await next).value).toMatchObject({ id: door.id, tenant: 'globex', owner: 'ann' })
+    await followed.return?.()
+    const own = await Array.fromAsync(connect(server.url).events({ after, type: 'door.*' }))
+    expect(own).toEqual([])
+    const { call } = await holder('acme', 'ann', 'admin')
+    for (const query of ['owner=*', 'tenant=*'])
+      expect((await call('GET', `/v1/events/stream?${query}`)).json.code).toBe('forbidden')
   })
 
   it('show a platform all owners of its tenant, and no other tenant', async () => {

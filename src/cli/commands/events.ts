@@ -3,14 +3,21 @@ import { ORIGINS, type Origin } from '../../alarm/index.ts'
 import type { EventsOptions, EventView } from '../../index.ts'
 import { eventWire, withoutUndefined } from '../../library/index.ts'
 import { addCommand, choice, wholeNumber } from '../arguments/index.ts'
-import { idOf, type Session, withSession } from '../session/index.ts'
+import {
+  type AcrossFlags,
+  addAcrossOptions,
+  idOf,
+  readsOf,
+  type Session,
+  withSession,
+} from '../session/index.ts'
 import { type CliContext, notFound, Stop } from '../terminal/index.ts'
 import { cut, localTime, oneLine, textWidth } from '../text/index.ts'
 
 /** The longest type, so that the next column is aligned. */
 const TYPE_WIDTH = 'timer.due_time_reached'.length
 
-interface EventFlags {
+interface EventFlags extends AcrossFlags {
   readonly follow?: boolean
   readonly after?: string
   readonly alarm?: string
@@ -26,9 +33,10 @@ interface EventFlags {
 
 /** `events`: prints the log from a cursor on, and follows it with `--follow`. */
 export function addEvents(program: Command, cli: CliContext): void {
-  addCommand(program, 'events', 'print the log of events', [
+  const command = addCommand(program, 'events', 'print the log of events', [
     'events --follow',
     'events --type alarm.failed --type alarm.timed_out --since 1d',
+    'events --all-tenants --follow --type alarm.failed',
     'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'events --after "$CURSOR" --json | jq -r .type',
   ])
@@ -43,14 +51,15 @@ export function addEvents(program: Command, cli: CliContext): void {
     .option('--since <time>', 'only events since then (`2h`: two hours ago)')
     .option('--until <time>', 'only events before then; not with --follow')
     .option('--limit <n>', 'stop after this many events', wholeNumber(1))
-    .action(async (flags: EventFlags, self: Command) => {
-      await withSession(cli, self, flags.follow === true ? 'any' : 'existing', (session) =>
-        print(session, flags, cli),
-      )
-    })
+  addAcrossOptions(command).action(async (flags: EventFlags, self: Command) => {
+    await withSession(cli, self, flags.follow === true ? 'any' : 'existing', (session) =>
+      print(session, flags, cli),
+    )
+  })
 }
 
-async function print({ alarms, out, zone }: Session, flags: EventFlags, cli: CliContext): Promise<void> {
+async function print(session: Session, flags: EventFlags, cli: CliContext): Promise<void> {
+  const { alarms, out, zone } = session
   // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
   const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
@@ -64,7 +73,7 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, cli: Cli
   }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
-    for await (const event of alarms.events(options)) {
+    for await (const event of readsOf(session, flags).events(options)) {
       out.line(out.json ? eventWire(event) : eventText(event, zone, out.width))
       if (--left === 0 || stop.signal.aborted) break
     }
@@ -79,7 +88,8 @@ async function print({ alarms, out, zone }: Session, flags: EventFlags, cli: Cli
 /** One event: time, type, alarm and data, on two lines if the terminal is too narrow for one. */
 function eventText(event: EventView, zone: string, width: number | null): string {
   const head = `${localTime(event.at, zone)}  ${event.type.padEnd(TYPE_WIDTH)}`
-  const rest = `${oneLine(event.alarmId ?? event.subject ?? '')}  ${factsOf(event)}`.trimEnd()
+  const whose = event.owner === undefined ? '' : `${oneLine(`${event.tenant}/${event.owner}`)}  `
+  const rest = `${whose}${oneLine(event.alarmId ?? event.subject ?? '')}  ${factsOf(event)}`.trimEnd()
   if (width === null || textWidth(head) + 2 + textWidth(rest) <= width) return `${head}  ${rest}`
   return `${head.trimEnd()}\n  ${cut(rest, width - 2)}`
 }

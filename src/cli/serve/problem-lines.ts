@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { type AlarmEventType, type Serial, skippedText } from '../../alarm/index.ts'
-import type { Wakeful } from '../../index.ts'
-import { eventData } from '../../library/index.ts'
+import { type AlarmEventType, skippedText } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { EventView, Wakeful } from '../../index.ts'
 import type { Log } from '../../server/index.ts'
-import type { LogEvent } from '../../stores/index.ts'
 import { localInstants, oneLine } from '../text/index.ts'
 import { ProblemSampler } from './problem-sampler.ts'
 
@@ -26,22 +25,25 @@ interface ProblemLines {
 }
 
 /** Logs the problems of every tenant's alarms from now on. If the log cannot be read, alarms still fire, and it continues later. */
-export async function logProblems({ operator }: Wakeful, lines: ProblemLines): Promise<void> {
+export async function logProblems(wakeful: Wakeful, lines: ProblemLines): Promise<void> {
   const { log, signal, now } = lines
   const sampler = new ProblemSampler()
-  let after: Serial | null = null
+  let after = 'newest'
   let isFailing = false
   while (!signal.aborted) {
     try {
-      for await (const { events, next } of operator.follow(PROBLEMS, after, signal)) {
-        for (const event of events) {
+      const reading = { type: PROBLEMS, after, follow: true, signal }
+      for await (const { items, nextCursor } of wakeful.allTenants().eventPages(reading)) {
+        for (const event of items) {
           const leftOut = sampler.next(event.tenant, now())
           if (leftOut !== null) logProblem(event, leftOut, lines)
         }
-        after = next
+        after = nextCursor
         isFailing = false
       }
     } catch (thrown) {
+      // Retention was faster than the repair of the store: what it deleted cannot be logged any more.
+      if (thrown instanceof WakefulError && thrown.code === 'cursor_expired') after = 'newest'
       // Once: the engine logs as well that the store does not answer.
       if (!isFailing) log.error(thrown)
       isFailing = true
@@ -50,9 +52,8 @@ export async function logProblems({ operator }: Wakeful, lines: ProblemLines): P
   }
 }
 
-function logProblem(event: LogEvent, leftOut: number, { log, zone }: ProblemLines): void {
-  const { type, tenant, owner, alarmId, occurrenceId, key, subject, correlationId } = event
-  const data = eventData(event.data)
+function logProblem(event: EventView, leftOut: number, { log, zone }: ProblemLines): void {
+  const { type, tenant, owner, alarmId, occurrenceId, key, subject, correlationId, data } = event
   const fields = {
     ...data,
     tenant,

@@ -1,6 +1,6 @@
 import type { Rights } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type AlarmReads, type Alarms, CACHE_MS_MAX } from '../../library/index.ts'
+import { type Alarms, CACHE_MS_MAX, type LocalReads } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { HeaderReader } from '../http/index.ts'
 import type { CalendarFeeds } from './calendar-feeds.ts'
@@ -68,11 +68,11 @@ export interface Caller {
 /** The alarms that a caller may read beyond its own. */
 export interface WideReads {
   /** Those of every owner of its tenant. */
-  readonly allOwners: () => AlarmReads
+  readonly allOwners: () => LocalReads
   /** Those of every tenant; null if it may not read them. */
-  readonly allTenants: (() => AlarmReads) | null
+  readonly allTenants: (() => LocalReads) | null
   /** Where it finds an alarm by its id; null among its own. */
-  readonly byId: (() => AlarmReads) | null
+  readonly byId: (() => LocalReads) | null
 }
 
 /** What callers are authenticated with. */
@@ -82,8 +82,8 @@ export interface AuthenticatorParts {
   readonly feeds: CalendarFeeds
   readonly clock: Pick<Clock, 'monotonic'>
   readonly forTenant: (tenant: string, owner: string) => Alarms
-  readonly allOwners: (tenant: string) => AlarmReads
-  readonly allTenants: () => AlarmReads
+  readonly allOwners: (tenant: string) => LocalReads
+  readonly allTenants: () => LocalReads
   /** Whether callers without a key are admitted while there are no keys. */
   readonly isLocal: boolean
   readonly allowedOrigins: ReadonlySet<string>

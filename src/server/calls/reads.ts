@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
-import { type Alarms, type EventsOptions, type EventView, withoutUndefined } from '../../library/index.ts'
+import { type EventsOptions, type EventView, type LocalReads, withoutUndefined } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageOf } from './bulk.ts'
 import { alarmNamed, type CallsOf, ok, page } from './call.ts'
@@ -34,8 +34,9 @@ export const readCalls = {
   },
 
   events: async ({ query }, { caller }) => {
-    const { limit = EVENTS_DEFAULT, ...asked } = query
-    const { events, cursor } = await firstEvents(caller.alarms, eventsOptions(asked), limit)
+    const { limit = EVENTS_DEFAULT, owner, tenant, ...asked } = query
+    const { alarms } = readerOf(caller, { owner, tenant })
+    const { events, cursor } = await firstEvents(alarms, eventsOptions(asked), limit)
     return page(events.map(eventWire), cursor)
   },
 
@@ -57,7 +58,7 @@ export function eventsOptions(query: {
 }
 
 /** Events up to the limit, and the cursor to continue from. */
-async function firstEvents(alarms: Alarms, options: EventsOptions, limit: number) {
+async function firstEvents(alarms: LocalReads, options: EventsOptions, limit: number) {
   const events: EventView[] = []
   let cursor: string | null = null
   let [pages, bytes, atTurn] = [0, 0, 0]

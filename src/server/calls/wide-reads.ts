@@ -1,6 +1,6 @@
 import { type AlarmView, ownedWireJson, type Story, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { AlarmReads, AlarmRef } from '../../library/index.ts'
+import type { AlarmRef, LocalReads } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 
 /** Whose alarms a call asks for. */
@@ -11,7 +11,7 @@ export interface Across {
 
 /** The alarms that a call reads, and how it writes them. */
 export interface Reader {
-  readonly alarms: AlarmReads
+  readonly alarms: LocalReads
   readonly json: (alarm: AlarmView) => string
   readonly story: (story: Story) => Story
 }

@@ -1,9 +1,10 @@
 import type { EventsOptions, EventsPage, EventView } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
+import { type Across, readerOf } from '../calls/index.ts'
 import type { EventReadLimiter } from '../limits/index.ts'
 
 /** Which events are followed. */
-export type EventFeedOptions = Omit<EventsOptions, 'follow' | 'until' | 'signal'>
+export interface EventFeedOptions extends Omit<EventsOptions, 'follow' | 'until' | 'signal'>, Across {}
 
 /** What an empty page of a filter counts as, so that a reader of a long log lets others read in between. */
 const EMPTY_PAGE_BYTES = 64 * 1024
@@ -24,11 +25,11 @@ export interface EventFeed {
  */
 export async function openFeed(
   caller: Caller,
-  { after, ...filters }: EventFeedOptions,
+  { after, owner, tenant, ...filters }: EventFeedOptions,
   reads: EventReadLimiter,
   onEnded: () => void = () => {},
 ): Promise<EventFeed> {
-  const { alarms } = caller
+  const { alarms } = readerOf(caller, { owner, tenant })
   const abort = new AbortController()
   const filter = { ...filters, signal: abort.signal }
   const start = after ?? (filters.since === undefined ? 'newest' : 'oldest')
