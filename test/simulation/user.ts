@@ -125,6 +125,8 @@ export class User {
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
     if (this.#isTooLateFor(timing)) return
+    // A reschedule never turns a recurring alarm into a one-shot: it is refused. A set by key does.
+    if (rescheduledId !== null && timing.kind === 'once' && this.#current?.timing.kind !== 'once') return
     this.#ledger.add(this.#askOf(name, timing, rescheduledId, this.#ledger.runOf(process)))
     this.#current = { name, timing, isAnswered: false }
     for (;;) {

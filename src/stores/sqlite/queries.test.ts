@@ -73,7 +73,6 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'events alarm end': 'wakeful_events_alarm',
   'events alarm page': 'wakeful_events_alarm',
   'events alarm filtered': 'wakeful_events_alarm',
-  scopeOfAlarm: 'sqlite_autoindex_wakeful_alarms_1',
   firstEventAfter: 'rowid',
   'log everything': 'rowid',
   'log newestOfAlarm': 'wakeful_events_alarm',

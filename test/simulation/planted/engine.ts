@@ -51,8 +51,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/log/reader.ts',
-        from: 'for (const event of page) {',
-        to: 'for (const event of page.toSorted((a, b) => a.at - b.at)) {',
+        from: 'yield page\n',
+        to: 'yield { ...page, events: page.events.toSorted((a, b) => a.at - b.at) }\n',
       },
     ],
   },
@@ -96,7 +96,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/reads.ts',
-        from: 'const { items, next } = await this.library.store.list(this.scope, { ...query, after })\n    return',
+        from: 'const { items, next } = await this.library.store.list(this.#readScope, { ...query, after })\n    return',
         to: "const { items, next } = await this.library.store.list({ ...this.scope, owner: '' }, { ...query, after })\n    return",
       },
     ],
@@ -107,8 +107,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/wakeful.ts',
-        from: 'new ScopedAlarms(this.#parts, { tenant, owner })',
-        to: "new ScopedAlarms(this.#parts, { tenant, owner: owner && '' })",
+        from: 'return new BulkAlarms(this.#parts, { tenant, owner })',
+        to: "return new BulkAlarms(this.#parts, { tenant, owner: owner && '' })",
       },
     ],
   },

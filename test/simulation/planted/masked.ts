@@ -23,8 +23,8 @@ export const MASKED: readonly Masked[] = [
   {
     bug: 'a reader of the log waits for a notification after it has read',
     edits: [
-      { file: 'src/log/reader.ts', from: 'const notified = notifier.next(scope, options.signal)\n', to: '' },
-      { file: 'src/log/reader.ts', from: 'await notified', to: 'await notifier.next(scope, options.signal)' },
+      { file: 'src/log/reader.ts', from: 'const notified = notifier.next(scope, signal)\n', to: '' },
+      { file: 'src/log/reader.ts', from: 'await notified', to: 'await notifier.next(scope, signal)' },
     ],
     why: 'the next record notifies again: the reader is late but misses nothing',
     by: null,

@@ -10,7 +10,7 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/log.ts',
-        from: 'if (last !== undefined) database.assertWhole(last.key)',
+        from: 'if (next > after) database.assertWhole(next)',
         to: '',
       },
     ],
@@ -166,8 +166,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/snapshots.ts',
-        from: 'return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined',
-        to: 'return alarm === undefined || scope === null ? undefined : seq',
+        from: 'return alarm !== undefined && isSeen(scope, alarm) ? seq : undefined',
+        to: 'return alarm === undefined || isSeen === undefined ? undefined : seq',
       },
     ],
   },
@@ -177,8 +177,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/snapshots.ts',
-        from: 'return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined',
-        to: 'return alarm?.tenant === scope.tenant ? seq : undefined',
+        from: 'return alarm !== undefined && isSeen(scope, alarm) ? seq : undefined',
+        to: 'return alarm !== undefined && isSeen({ ...alarm, tenant: scope.tenant ?? alarm.tenant }, alarm) ? seq : undefined',
       },
     ],
   },

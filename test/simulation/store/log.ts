@@ -1,6 +1,5 @@
 import {
   bySerial,
-  isSeen,
   LAST_SERIAL,
   type ReadScope,
   type Scope,
@@ -29,7 +28,7 @@ import {
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
-import { snapshotAt } from './snapshots.ts'
+import { seqNamed, snapshotAt } from './snapshots.ts'
 import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
 /** Reads a page of the log after a position, oldest first. */
@@ -37,9 +36,9 @@ export function readEvents(database: SimulatedDatabase, scope: ReadScope, query:
   const { tables } = database
   const { after, alarmId } = query
   if (alarmId !== undefined) {
-    const alarm = tables.alarms.values().find(({ id }) => id === alarmId)
-    if (alarm === undefined || !isSeen(scope, alarm)) return { events: [], next: after, more: false }
-    return page(database, tables.eventsOfAlarm, alarm.seq, query)
+    const seq = seqNamed(database, scope, { id: alarmId })
+    if (seq === undefined) return { events: [], next: after, more: false }
+    return page(database, tables.eventsOfAlarm, seq, query)
   }
   if (scope.tenant === null) return page(database, tables.allEvents, ALL, query)
   if (scope.owner === null) return page(database, tables.eventsOfTenant, scope.tenant, query)

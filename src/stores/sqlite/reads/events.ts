@@ -1,11 +1,4 @@
-import {
-  isSeen,
-  LAST_SERIAL,
-  type ReadScope,
-  type Scope,
-  type Serial,
-  utf8Length,
-} from '../../../alarm/index.ts'
+import { LAST_SERIAL, type ReadScope, type Scope, type Serial, utf8Length } from '../../../alarm/index.ts'
 import {
   breadthOf,
   EVENTS_FILTERED_MAX,
@@ -21,6 +14,7 @@ import {
   type UserEvent,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
+import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** An event, with its alarm's id and key: `e` joined with `a`. */
@@ -72,8 +66,8 @@ export function readEvents(session: Session, scope: ReadScope, query: EventQuery
     const newest = session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0
     return readPage(session, breadthOf(scope), scopeValues(scope), query, newest)
   }
-  const alarm = session.get<Scope & { seq: Serial }>(sql.scopeOfAlarm, alarmId)
-  if (alarm === undefined || !isSeen(scope, alarm)) return { events: [], next: after, more: false }
+  const alarm = alarmNamed(session, scope, { id: alarmId })
+  if (alarm === undefined) return { events: [], next: after, more: false }
   return readPage(session, 'alarm', [alarm.seq], query, LAST_SERIAL)
 }
 

@@ -119,9 +119,6 @@ export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
 export const outcomeOfAlarm = `SELECT status, started_at, last_fired_at, completed_at, duration_ms, result, last_error,
   failure_count, attempts FROM wakeful_outcomes WHERE alarm = ?`
 
-/** The row of an alarm, and whose it is. */
-export const scopeOfAlarm = 'SELECT seq, tenant, owner FROM wakeful_alarms WHERE id = ?'
-
 export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
   correlation_id, failure, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
