@@ -64,24 +64,22 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep, catchUp, handlerNames, onError } = this.#parts
+    const { engine, store, upkeep, catchUp } = this.#parts
     this.#unwatch ??= store.onChange((change) => (change === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing !== null) return
     upkeep.start()
     catchUp?.start()
-    await handlerNames.announce().catch((thrown: unknown) => {
-      if (this.#closing === null) onError(thrown)
-    })
+    await this.#announceHandlers()
   }
 
   async tick(): Promise<TickResult> {
     this.#assertOpen()
-    const { handlerNames, onError } = this.#parts
-    await handlerNames.announce().catch(onError)
-    const { delivered, nextWakeAt } = await this.#parts.engine.tick()
-    this.#parts.logNotifier.notifyAll()
+    const { engine, logNotifier } = this.#parts
+    // Together: a `close` waits only for a tick that has begun.
+    const [{ delivered, nextWakeAt }] = await Promise.all([engine.tick(), this.#announceHandlers()])
+    logNotifier.notifyAll()
     return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
   }
 
@@ -114,6 +112,13 @@ export class WakefulLibrary extends BulkAlarms implements Wakeful {
 
   get isOwner(): boolean {
     return this.#parts.engine.leases.length > 0
+  }
+
+  async #announceHandlers(): Promise<void> {
+    const { handlerNames, onError } = this.#parts
+    await handlerNames.announce().catch((thrown: unknown) => {
+      if (this.#closing === null) onError(thrown)
+    })
   }
 
   async #close(): Promise<void> {

@@ -29,7 +29,7 @@ async function start(store: string, clock: VirtualClock, declare: (wakeful: Wake
   const { wakeful } = bench
   const fired: string[] = []
   wakeful.handle('tick', ({ occurrence, payload }: Fire) => {
-    fired.push(`${occurrence.scheduledFor.toISOString().slice(11, 16)} ${payload ?? ''}`.trim())
+    fired.push(`${occurrence.scheduledFor.toISOString().slice(11, 16)} ${typeof payload === 'string' ? payload : ''}`.trim())
   })
   await declare(wakeful)
   await wakeful.start()

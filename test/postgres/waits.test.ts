@@ -201,7 +201,7 @@ test('a reader of the log waits a second at most for an open writer, and reads u
   }
   expect(waited).toBeGreaterThanOrEqual(1_000)
   expect(waited).toBeLessThan(1_050)
-  expect(await reading).toHaveLength(1)
+  expect((await reading).events).toHaveLength(1)
   await writer.query('COMMIT')
   expect((await bench.store.events(ann, { after: 0, limit: 10 })).events).toHaveLength(2)
 })

@@ -23,6 +23,7 @@ it('has none by default', async () => {
     owner_quotas: {},
     paused: false,
     catching_up: false,
+    stats: expect.objectContaining({ total: 500, pending: 500 }),
   })
 })
 
@@ -142,21 +143,21 @@ it('counts everything that fires soon as a wake, whichever call sets it', async 
 
 it('reads a reschedule in the zone of its alarm', async () => {
   await put('zones', { owner_quotas: { wakes_per_hour: 2, min_interval: '1m' } })
-  const set = async (owner: string, timezone: string) => {
+  const set = async (owner: string, timezone: string, when: object) => {
     const by = as('zones', owner)
-    const { json } = await by('POST', '/v1/alarms', { every: '30d', timezone, target: EVENT })
+    const { json } = await by('POST', '/v1/alarms', { ...when, timezone, target: EVENT })
     return (body: object) => by('PATCH', `/v1/alarms/${json.id}`, body)
   }
   /** A wall time in a zone, this many hours from UTC. */
   const wall = (hours: number, laterMs: number) =>
     new Date(Date.now() + hours * 3_600_000 + laterMs).toISOString().slice(0, 19)
   // In UTC it would be tomorrow.
-  const east = await set('east', 'Etc/GMT-14')
+  const east = await set('east', 'Etc/GMT-14', { delay: '30d' })
   const statuses = []
   for (let n = 0; n < 4; n++) statuses.push((await east({ fire_at: wall(14, 60_000) })).status)
   expect(statuses).toEqual([200, 200, 429, 429])
   // In UTC it would end before it begins.
-  const west = await set('west', 'Etc/GMT+12')
+  const west = await set('west', 'Etc/GMT+12', { every: '30d' })
   expect((await west({ every: '1s', end: wall(-12, 3_600_000) })).json.detail).toMatch('min_interval')
   expect((await west({ every: '10m', end: wall(-12, 3_600_000) })).status).toBe(200)
 })

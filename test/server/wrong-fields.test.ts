@@ -12,7 +12,7 @@ it('says what would be right', async () => {
   expect(await detail({ fire_at: 1_900_000_000 })).toMatch('such as "2030-01-01T09:00:00Z"')
   expect(await detail({ delay: true })).toBe('`delay` must be a string, not a boolean.')
   expect((await call('GET', '/v1/alarms?status=xx')).json.detail).toMatch(
-    /^`status` must be one of active, paused, .*pending, not "xx"\.$/,
+    /^`status` must be one of active, paused, .*timeout_unknown, not "xx"\.$/,
   )
 })
 
@@ -79,10 +79,6 @@ it.each<[object | string, string]>([
   [
     { fire_at: 'tomorrow' },
     '`fire_at` must be an instant such as 2030-01-01T09:00:00Z, not "tomorrow". Use `when` for plain language.',
-  ],
-  [
-    { when: 'every morning' },
-    "`when`: 'every morning': the morning has no fixed hour. Use 'every day at 8am' or 'every morning at 8:30'.",
   ],
   [
     { rrule: 'FREQ=FORTNIGHTLY' },
