@@ -1,4 +1,4 @@
-import { checked } from '../alarm/index.ts'
+import { assertName, checked } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { type CalendarInput, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
 import type { LibraryContext } from './context.ts'
@@ -71,7 +71,8 @@ export class TenantCalendars implements Calendars {
     return this.#all().map(viewOf)
   }
 
-  remove(name: string): Promise<boolean> {
+  async remove(name: string): Promise<boolean> {
+    assertName('name', name, this.#library.limits.nameBytesMax)
     return this.#library.store.removeCalendar(this.#tenant, name)
   }
 

@@ -45,7 +45,7 @@ it.each(['set', 'batch', 'edit'] as const)(
     for (let minute = 30; minute < 60; minute += 2) {
       await using bench = await guarded({ wakes_per_hour: 1 }, `2030-01-01T11:${minute}:00Z`)
       const { clock, alarms, set, edit } = bench
-      const { id } = await alarms.set({ every: '7d' }, TARGET)
+      const { id } = await alarms.set({ delay: '7d' }, TARGET)
       clock.isRunning = true
       if (how === 'set') await set((by) => by.set('12:00', TARGET))
       else if (how === 'batch') await set((by) => by.setMany([{ when: '12:00', ...TARGET }]))
