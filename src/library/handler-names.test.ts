@@ -66,6 +66,16 @@ describe('a target that is a name alone', () => {
     await close()
   })
 
+  it('is taken if it differs from a registered one only by its number', async () => {
+    const { wakeful, close } = await openTest()
+    wakeful.handle('worker1', () => {})
+    expect(await wrong(wakeful, 'worker2')).toEqual([
+      expect.stringContaining('had registered the handler worker2'),
+    ])
+    expect(await wrong(wakeful, 'woker1')).toBe('target: target.misspelt worker1')
+    await close()
+  })
+
   it('is taken with a note if no process has registered it, and without one if a process has', async () => {
     const { wakeful, close } = await openTest()
     wakeful.handle('remind', () => {})

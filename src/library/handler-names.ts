@@ -84,10 +84,16 @@ function assertMeant(name: string, known: ReadonlySet<string>, field: keyof Targ
   if (LOOKS_LIKE_URL.test(name)) throw new WakefulError('target.like_url', { name }, { field })
   // At most two edits, and fewer than half of the letters: otherwise any short name would be near any other.
   const editsMax = Math.min(2, Math.floor((name.length - 1) / 2))
-  const near = closest(name, [...BUILT_INS, ...known], editsMax)
+  // Names with a number are a series: worker2 is not a misspelt worker1.
+  const others = [...BUILT_INS, ...known].filter((each) => each === name || seriesOf(each) !== seriesOf(name))
+  const near = closest(name, others, editsMax)
   if (near === null) return
   const meant = near === 'event' || near === 'default' ? (`{ ${near}: true }` as const) : near
   throw new WakefulError('target.misspelt', { name, near: meant }, { field })
+}
+
+function seriesOf(name: string): string {
+  return name.replace(/\d+/g, '#')
 }
 
 function handlerNote(name: string, pool: string): string {

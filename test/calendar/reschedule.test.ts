@@ -7,7 +7,7 @@ it('keeps exclude, misfire and jitter over a reschedule with a note, and drops t
   await wakeful.calendars.put('us-holidays', { dates: { '2026-11-26': 'Thanksgiving Day' } })
   const { id } = await wakeful.set(
     { cron: '0 9 26 * *', exclude: 'us-holidays', misfire: 'skip', jitter: '10m', count: 3 },
-    { target: 'x' },
+    { target: { handler: 'x' } },
   )
   const daily = await wakeful.reschedule(id, { cron: '0 9 * * *' })
   expect(daily.rule).toMatchObject({

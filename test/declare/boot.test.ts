@@ -29,7 +29,9 @@ async function start(store: string, clock: VirtualClock, declare: (wakeful: Wake
   const { wakeful } = bench
   const fired: string[] = []
   wakeful.handle('tick', ({ occurrence, payload }: Fire) => {
-    fired.push(`${occurrence.scheduledFor.toISOString().slice(11, 16)} ${typeof payload === 'string' ? payload : ''}`.trim())
+    fired.push(
+      `${occurrence.scheduledFor.toISOString().slice(11, 16)} ${typeof payload === 'string' ? payload : ''}`.trim(),
+    )
   })
   await declare(wakeful)
   await wakeful.start()

@@ -42,6 +42,7 @@ export interface Stage {
   readonly uid?: number
   /** Shell commands that run first, such as a limit. */
   readonly before?: string
+  readonly cwd?: string
 }
 
 const ACTOR = fileURLToPath(new URL('./actor.ts', import.meta.url))
@@ -108,6 +109,7 @@ export class Actor {
       stage.before === undefined ? command : ['/bin/sh', '-c', `${stage.before}; exec "$@"`, 'sh', ...command]
     this.child = spawn(file!, args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      ...(stage.cwd !== undefined && { cwd: stage.cwd }),
       ...(stage.uid !== undefined && { uid: stage.uid, gid: stage.uid }),
     })
     this.child.on('message', (message: Message) => this.#receive(message))

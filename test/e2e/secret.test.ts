@@ -32,7 +32,8 @@ describe.for([
     const url = newStore()
     const sink = await openSink()
     // First, so that it holds the shards: the store has no secret yet.
-    const without = await enterRunning(url)
+    // In a folder of its own: the secret of a database is a file in the current one.
+    const without = await enterRunning(url, {}, { cwd: dirname(newPath()) })
     const wakeful = await open(url, { secret: SECRET, allowPrivateTargets: true, pool: 'other' })
     try {
       await wakeful.start()

@@ -202,8 +202,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/reads/events.ts',
-        from: 'page(await horizon.advance())',
-        to: 'page(Number.MAX_SAFE_INTEGER)',
+        from: 'readPage(session, source, names, query, await horizon.advance())',
+        to: 'readPage(session, source, names, query, LAST_SERIAL)',
       },
     ],
     scenarios: ['reader of the log | two writers'],

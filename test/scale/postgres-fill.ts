@@ -69,9 +69,10 @@ async function copyAll(client: pg.Client, rows: number, spread: Spread): Promise
     SELECT seq, tenant, owner, target, CASE WHEN seq % 100 < 75 THEN 'fired' WHEN seq % 100 < 90 THEN 'completed'
       WHEN seq % 100 < 95 THEN 'cancelled' WHEN seq % 1000 < 998 THEN 'failed' ELSE 'timed_out' END,
       created_at, created_at, created_at + 250, 250, 0, 1 FROM wakeful.alarms WHERE seq > 1 AND seq / 1000 % 2 = 1;
-    INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, correlation_id, at, data)
-    SELECT id, tenant, owner, 'alarm.fired', 'caused', seq, '1-' || fire_at, correlation_id, created_at + 250,
-      '{"attempt":1}' FROM wakeful.alarms WHERE seq > 1 AND seq / 1000 % 2 = 1;
+    INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, correlation_id, at, data, failure)
+    SELECT a.id, a.tenant, a.owner, 'alarm.' || o.status, 'caused', a.seq, '1-' || a.fire_at, a.correlation_id,
+      a.created_at + 250, '{"attempt":1}', CASE WHEN o.status IN ('failed', 'timed_out') THEN o.status END
+      FROM wakeful.alarms a JOIN wakeful.outcomes o ON o.alarm = a.seq WHERE a.seq > 1 AND a.seq / 1000 % 2 = 1;
     INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick, generation,
       attempt, waiting, delivered, version, edited)
     SELECT a.seq, a.tenant, a.owner, a.target, s.shards[1 + a.seq % cardinality(s.shards)],

@@ -12,7 +12,7 @@ it.each(['standup', 'why', 'pause', 'a/b c?d%2f'])(
     const { id } = (await call('PUT', path, { every: '1h', target: EVENT })).json
     const got = await call('GET', path)
     expect(got.json).toEqual((await call('GET', `/v1/alarms/${id}`)).json)
-    expect(got.headers.get('etag')).toBe(`"${got.json.updated_at}"`)
+    expect(got.headers.get('etag')).toContain(`"${got.json.updated_at}.`)
     const edited = await call('PATCH', path, { label: 'new' })
     expect(edited).toMatchObject({ status: 200, json: { id, label: 'new' } })
     for (const verb of ['pause', 'resume', 'skip', 'fire'])

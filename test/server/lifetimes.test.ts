@@ -14,6 +14,8 @@ import { until } from './ws-client.ts'
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-lifetimes-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const database = testDatabase()
+/** No other test has given it a secret. */
+const untouched = testDatabase()
 const EVENT = { event: true }
 const REVOKED_MS_MAX = 1_000
 
@@ -180,7 +182,7 @@ it('stops on SIGTERM under load: answered sets are stored, running requests end,
 it('stops within the drain and five seconds, even if the store does not answer', {
   timeout: 120_000,
 }, async () => {
-  const address = new URL(database.url)
+  const address = new URL(untouched.url)
   const wire = await Wire.start(Number(address.port))
   address.port = String(wire.port)
   const server = await serve(['--drain', '1s'], { WAKEFUL_DB: address.href }, folder)
