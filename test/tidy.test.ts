@@ -61,6 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  */
 const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
   alarm: ['fields', 'model', 'decisions', 'views'],
+  library: ['events', 'documents'],
   cli: ['text', 'terminal', 'arguments', 'session', 'serve', 'commands'],
   time: [
     'text',

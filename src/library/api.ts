@@ -14,9 +14,10 @@ import type { Documents, LogEvent, Stats, TenantsQuery } from '../stores/index.t
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Clock, HolidayCalendar, Moment, Preview, Rule, When } from '../time/index.ts'
 import type { Applied, ApplyOptions, DeclaredAlarm } from './apply.ts'
-import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events-api.ts'
+import type { DefaultTarget } from './documents/index.ts'
+import type { EventsOptions, EventsPage, EventView, OwnEventInput } from './events/index.ts'
 import type { Readings } from './readings.ts'
-import type { Calendars, DefaultTarget, Inbox } from './resources.ts'
+import type { Calendars, Inbox } from './resources.ts'
 
 /** The alarm that a call is about: its id, or its key. */
 export type AlarmRef = string | { readonly key: string }

@@ -2,8 +2,8 @@ import { type CancelOutcome, checked, FILTERS } from '../alarm/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, BulkFilter, BulkOptions, BulkResult } from './api.ts'
 import { actOnMatching, onEach } from './bulk.ts'
-import { eventView, userEvent } from './events.ts'
-import type { EventView, OwnEventInput } from './events-api.ts'
+import type { EventView, OwnEventInput } from './events/index.ts'
+import { eventView, userEvent } from './events/index.ts'
 
 const FILTER = { ...FILTERS, status: true, target: true, q: true, since: true } as const
 const OPTIONS = { dryRun: true } as const

@@ -6,9 +6,7 @@ import type { Store } from '../stores/index.ts'
 import type { HandlerTarget, TargetKind } from '../targets/index.ts'
 import type { Clock, PhraseSettings } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
-import type { DefaultTargets } from './default-target.ts'
-import type { HandlerNames } from './handler-names.ts'
-import type { KeyedQueue } from './keyed-queue.ts'
+import type { DefaultTargets, HandlerNames, KeyedQueue } from './documents/index.ts'
 
 /** What a host provides: its ports, its sources of chance, and what the user has set. */
 export interface Assembly {

@@ -36,11 +36,10 @@ import type {
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
-import { eventFilterOf } from './event-filter.ts'
-import { eventData, eventView } from './events.ts'
-import type { EventsOptions, EventsPage, EventView } from './events-api.ts'
+import type { DefaultTarget } from './documents/index.ts'
+import type { EventsOptions, EventsPage, EventView } from './events/index.ts'
+import { eventData, eventFilterOf, eventView } from './events/index.ts'
 import { allFailures, failurePage } from './failures.ts'
-import type { DefaultTarget } from './resources.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20

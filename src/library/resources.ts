@@ -1,4 +1,3 @@
-import type { TargetSpec } from '../alarm/index.ts'
 import type { CalendarInput } from '../time/index.ts'
 
 /** A holiday calendar, as users see it. */
@@ -67,12 +66,4 @@ export interface Inbox {
   take(options?: TakeOptions): Promise<WakeView[]>
   /** Acknowledges a wake, which removes it; with a report if its alarm awaits one. */
   ack(occurrenceId: string, report?: WakeReport): Promise<void>
-}
-
-/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
-export interface DefaultTarget {
-  get(): Promise<TargetSpec | null>
-  put(target: TargetSpec): Promise<TargetSpec>
-  /** Removes it; returns whether there was one. */
-  remove(): Promise<boolean>
 }

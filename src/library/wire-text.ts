@@ -1,6 +1,6 @@
 import { parseExact } from '../json/index.ts'
 import type { Rule } from '../time/index.ts'
-import type { EventView } from './events-api.ts'
+import type { EventView } from './events/index.ts'
 
 /** A value as JSON on the wire: snake_case keys, instants as ISO text. */
 export function wireText(value: unknown): string {

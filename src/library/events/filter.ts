@@ -1,9 +1,9 @@
-import { type AlarmEventType, assertChoice, assertText, EVENT_TYPES, ORIGINS } from '../alarm/index.ts'
-import { display, WakefulError } from '../error.ts'
-import type { EventFilter } from '../stores/index.ts'
-import { closest, resolveSince, type WhenContext } from '../time/index.ts'
+import { type AlarmEventType, assertChoice, assertText, EVENT_TYPES, ORIGINS } from '../../alarm/index.ts'
+import { display, WakefulError } from '../../error.ts'
+import type { EventFilter } from '../../stores/index.ts'
+import { closest, resolveSince, type WhenContext } from '../../time/index.ts'
+import type { EventsOptions } from './api.ts'
 import { wakefulPrefix } from './events.ts'
-import type { EventsOptions } from './events-api.ts'
 
 /** What operators do is logged under types of this prefix (`admin.key_created`), which are not listed. */
 const UNLISTED_PREFIX = 'admin'

@@ -1,6 +1,6 @@
-import { WakefulError } from '../error.ts'
-import type { Document, Documents } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { Document, Documents } from '../../stores/index.ts'
+import type { Clock } from '../../time/index.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 
 /** How old a copy may be: what is revoked or changed elsewhere takes effect here within a second. */

@@ -1,8 +1,8 @@
-import type { Alarm, SetOptions, Target } from '../alarm/index.ts'
-import { closest, WakefulError } from '../error.ts'
-import type { Documents } from '../stores/index.ts'
-import { type HandlerTarget, INBOX } from '../targets/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { Alarm, SetOptions, Target } from '../../alarm/index.ts'
+import { closest, WakefulError } from '../../error.ts'
+import type { Documents } from '../../stores/index.ts'
+import { type HandlerTarget, INBOX } from '../../targets/index.ts'
+import type { Clock } from '../../time/index.ts'
 import { CachedDocuments } from './cached-documents.ts'
 
 /** The names that a pool keeps. Those of processes that are gone stay, until this many newer ones were registered. */

@@ -1,10 +1,17 @@
-import type { FieldContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
-import type { Documents } from '../stores/index.ts'
-import type { Clock } from '../time/index.ts'
+import type { FieldContext, Scope, Target, TargetSpec } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { Documents } from '../../stores/index.ts'
+import type { Clock } from '../../time/index.ts'
 import { CachedDocuments } from './cached-documents.ts'
 import type { HandlerNames } from './handler-names.ts'
-import type { DefaultTarget } from './resources.ts'
+
+/** The target of alarms that name none: of an owner, or of a tenant's owners that have no default target of their own. */
+export interface DefaultTarget {
+  get(): Promise<TargetSpec | null>
+  put(target: TargetSpec): Promise<TargetSpec>
+  /** Removes it; returns whether there was one. */
+  remove(): Promise<boolean>
+}
 
 /** The target of an alarm that names none, if its owner has a default. */
 export const DEFAULT_SPEC: TargetSpec = { default: true }

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { open, type Wakeful } from '../index.ts'
-import { openTest } from '../testing/index.ts'
+import { open, type Wakeful } from '../../index.ts'
+import { openTest } from '../../testing/index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-names-'))
 afterAll(() => rmSync(dir, { recursive: true }))

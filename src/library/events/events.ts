@@ -6,11 +6,11 @@ import {
   RawJson,
   readPayload,
   utf8Length,
-} from '../alarm/index.ts'
-import { display, WakefulError } from '../error.ts'
-import { encodeCursor } from '../log/index.ts'
-import type { LogEvent, UserEvent } from '../stores/index.ts'
-import type { EventView, OwnEventInput } from './events-api.ts'
+} from '../../alarm/index.ts'
+import { display, WakefulError } from '../../error.ts'
+import { encodeCursor } from '../../log/index.ts'
+import type { LogEvent, UserEvent } from '../../stores/index.ts'
+import type { EventView, OwnEventInput } from './api.ts'
 
 const USER_EVENT = { type: true, subject: true, correlationId: true, data: true } as const
 const TYPE = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)*$/i

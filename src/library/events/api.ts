@@ -1,5 +1,5 @@
-import type { Origin } from '../alarm/index.ts'
-import type { When } from '../time/index.ts'
+import type { Origin } from '../../alarm/index.ts'
+import type { When } from '../../time/index.ts'
 
 /** An event that you append to the log. */
 export interface OwnEventInput {
