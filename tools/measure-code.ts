@@ -7,13 +7,13 @@ import { NEW_FIELD_EDITS } from './new-field.ts'
 const BUDGETS: readonly Budget[] = [
   {
     name: 'files, POST to row',
-    limit: 28,
+    limit: 32,
     goal: 28,
     measured: ({ walks }) => mostFiles(walks, 'POST to row'),
   },
   { name: 'files of a new field', limit: 6, goal: 6, measured: () => NEW_FIELD_EDITS.length },
   { name: 'files in one folder', limit: 20, goal: 20, measured: ({ folders }) => folders[0]?.files ?? 0 },
-  { name: 'lines', limit: 46_600, goal: 44_000, measured: ({ lines }) => lines },
+  { name: 'lines', limit: 51_300, goal: 44_000, measured: ({ lines }) => lines },
 ]
 
 const DEFAULT_FIELD = 'conversationId'

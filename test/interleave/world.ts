@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
+import { SteppedClock } from '../../src/stores/conformance/harness.ts'
 import {
   flushNotices,
   forgetListeners,

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { Harness } from '../../src/stores/conformance/harness.ts'
-import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
+import { Harness, SteppedClock } from '../../src/stores/conformance/harness.ts'
 import { openPostgres, type PostgresOptions, type PostgresStore } from '../../src/stores/postgres/index.ts'
 
 let schemas = 0

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
+import { SteppedClock } from '../../src/stores/conformance/harness.ts'
 import { openPostgres, type PostgresOptions } from '../../src/stores/postgres/index.ts'
 import { Wire } from '../chaos/postgres/wire.ts'
 import { testDatabase } from './database.ts'

@@ -1,8 +1,7 @@
 import type { Clock } from '../../time/index.ts'
 import type { Store } from '../store.ts'
-import { Harness } from './harness.ts'
+import { Harness, SteppedClock } from './harness.ts'
 import { assertInvariants } from './invariants.ts'
-import { SteppedClock } from './stepped-clock.ts'
 
 /** A store under test. What it cannot do is a text, which becomes the reason of the skip. */
 export interface Examinee {

@@ -17,7 +17,7 @@ import {
   type Target,
   triage,
 } from '../../alarm/index.ts'
-import { resolveWhen, type When } from '../../time/index.ts'
+import { type Clock, resolveWhen, type When } from '../../time/index.ts'
 import type { LogEvent } from '../event-log.ts'
 import type {
   Claimed,
@@ -30,7 +30,6 @@ import type {
   Store,
 } from '../store.ts'
 import type { Examinee } from './conformance-case.ts'
-import type { SteppedClock } from './stepped-clock.ts'
 
 /** The default owner in a case. */
 export const ANN: Scope = { tenant: 'acme', owner: 'ann' }
@@ -247,4 +246,32 @@ function targetOf(spec: unknown): Alarm['target'] {
   const { handler, pool = 'app' } = spec as { handler?: string; pool?: string }
   if (handler === undefined) return { kind: 'event', name: 'event', pool: 'wakeful' }
   return { kind: 'handler', name: handler, pool }
+}
+
+/** A clock that a case advances. Stores only read it, for their leases; nothing waits on it. */
+export class SteppedClock implements Clock {
+  #now = Date.UTC(2030, 0, 1)
+  #monotonic = 0
+
+  now(): number {
+    return this.#now
+  }
+
+  monotonic(): number {
+    return this.#monotonic
+  }
+
+  setTimer(): () => void {
+    throw new Error('a store does not set timers; only the engine does')
+  }
+
+  turn(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** Advances the time. */
+  step(ms: number): void {
+    this.#now += ms
+    this.#monotonic += ms
+  }
 }

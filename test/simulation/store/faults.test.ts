@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ANN, Harness } from '../../../src/stores/conformance/harness.ts'
-import { SteppedClock } from '../../../src/stores/conformance/stepped-clock.ts'
+import { ANN, Harness, SteppedClock } from '../../../src/stores/conformance/harness.ts'
 import type { ClaimedTimer } from '../../../src/stores/index.ts'
 import { SimulatedDatabase } from './database.ts'
 import { SimulatedStore } from './store.ts'
