@@ -151,8 +151,7 @@ export function addConfigFlags(command: Command): Command {
   command.option('--print-config', 'print the effective configuration without secrets, and exit')
   for (const [key, { kind, help, default: initial, noFlag, fileOnly }] of SETTING_LIST) {
     if (noFlag === true || fileOnly === true) continue
-    const standard =
-      initial === null || (Array.isArray(initial) && initial.length === 0) ? '' : `default ${word(initial)}, `
+    const standard = initial === null || typeof initial === 'object' ? '' : `default ${word(initial)}, `
     const value = kind.words === 'on or off' ? ' [on|off]' : ' <value>'
     const choices = kind.isChoice === true ? `${kind.words}; ` : ''
     command.option(`${flagOf(key)}${value}`, `${help} (${choices}${standard}${variableOf(key)})`)

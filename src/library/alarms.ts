@@ -18,7 +18,6 @@ import {
   namedBy,
   ofItem,
   pause,
-  recurs,
   replace,
   report,
   resume,
@@ -48,7 +47,7 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
-import { resolvedRule, seenAt } from './call-input.ts'
+import { type CancelOptions, type EditOptions, resolvedRule, seenAt } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC, type NameJudge, otherNotes, targetNotes } from './documents/index.ts'
 import { inTurns } from './in-turns.ts'
@@ -75,16 +74,6 @@ interface StoreOptions extends TxOptions {
   readonly declaredBy?: string | null
   /** Adds an item's index to its errors. */
   readonly withIndex?: <T>(at: number, work: () => T) => T
-}
-
-interface EditOptions extends TxOptions {
-  /** The version that the caller has seen. */
-  readonly seen?: number | undefined
-}
-
-interface CancelOptions extends EditOptions {
-  /** Which alarms to cancel, of those that were selected. */
-  readonly mayCancel?: (snapshot: Snapshot) => boolean
 }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
@@ -127,7 +116,7 @@ export class ScopedAlarms
         for (const result of results) this.#setViewOf(result)
         return results
       },
-      cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel }),
+      cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel, isUndeclared: true }),
     })
   }
 
@@ -199,10 +188,12 @@ export class ScopedAlarms
       const resolved = resolveWhen(when, whenContext)
       if (resolved.rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-      if (recurs(snapshot.alarm)) return snooze(snapshot, resolved.first, context)
+      const { rule: before } = snapshot.alarm
+      if (before.kind !== 'once') return snooze(snapshot, resolved.first, context)
       const ended = snapshot.outcome?.status ?? null
       if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
-      const { rule, first, notes } = resolved
+      const { first, notes } = resolved
+      const rule = { ...resolved.rule, asked: before.asked ?? before.at }
       const event = ended === null ? 'reschedule' : 'set_again'
       return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
     })
@@ -333,11 +324,16 @@ export class ScopedAlarms
     )
   }
 
-  async #cancelWhich(which: Selector, { mayCancel = () => true, ...options }: CancelOptions = {}) {
+  async #cancelWhich(
+    which: Selector,
+    { mayCancel = () => true, isUndeclared = false, ...options }: CancelOptions = {},
+  ) {
     const decide = (snapshot: Snapshot, context: Context): Decided<CancelOutcome> => {
       if (!mayCancel(snapshot)) return { change: {}, answer: 'ended' }
       const { change, outcome } = cancel(snapshot, context)
-      return { change, answer: outcome }
+      if (!isUndeclared) return { change, answer: outcome }
+      const record = { ...(change.alarm ?? snapshot.alarm), declaredBy: null }
+      return { change: { ...change, alarm: record }, answer: outcome }
     }
     const edited = await this.#editStored(which, decide, options)
     this.library.logNotifier.notify(this.scope)

@@ -1,6 +1,21 @@
+import type { Snapshot } from '../alarm/index.ts'
 import { inField } from '../error.ts'
 import { parseInstant, type Resolved, shortestPeriod, type WhenContext } from '../time/index.ts'
-import type { ResolvedRule, SeenOptions } from './api.ts'
+import type { ResolvedRule, SeenOptions, TxOptions } from './api.ts'
+
+/** How stored alarms are edited. */
+export interface EditOptions extends TxOptions {
+  /** The version that the caller has seen. */
+  readonly seen?: number | undefined
+}
+
+/** How alarms are cancelled. */
+export interface CancelOptions extends EditOptions {
+  /** Which alarms to cancel, of those that were selected. */
+  readonly mayCancel?: (snapshot: Snapshot) => boolean
+  /** Whether no list declares them any more. */
+  readonly isUndeclared?: boolean
+}
 
 /** The rule of a call, for those who decide whether to admit it. */
 export function resolvedRule(resolved: Resolved, context: WhenContext): ResolvedRule {

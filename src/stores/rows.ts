@@ -144,7 +144,8 @@ function json<T = unknown>(column: string, text: string, read: (text: string) =>
 /** The values of an alarm's columns, in the order of `ALARM_COLUMNS`. */
 export function alarmValues(alarm: Alarm): (string | number | null)[] {
   const { rule, target, backoff, onFailure, notes } = alarm
-  const plain = rule.kind === 'once' && rule.misfire === undefined && rule.wall === undefined
+  const plain =
+    rule.kind === 'once' && rule.misfire === undefined && rule.wall === undefined && rule.asked === undefined
   const calendars = rule.kind === 'once' ? undefined : rule.exclude?.calendars
   const values = [
     alarm.id,

@@ -69,3 +69,10 @@ test.each([
 ])('%s is refused when it is set', (url, message) => {
   expect(() => assertUrlTemplate(url)).toThrow(message)
 })
+
+test.each(['https:///{{user_id}}/x', 'https:{{user_id}}/x', 'http:\\\\{{user_id}}/x', 'https://{{user_id}}'])(
+  'the template %j, whose host is a placeholder, is refused',
+  (template) => {
+    expect(() => assertUrlTemplate(template)).toThrow('host')
+  },
+)

@@ -8,7 +8,7 @@ const IN_URLS = WAKE_FIELDS.filter((name) => !NOT_IN_URLS.includes(name))
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 /** The part of a URL that says which host is called. */
-const AUTHORITY = /^https?:\/\/[^/?]*/i
+const AUTHORITY = /^https?:[/\\]*[^/\\?#]*/i
 /** A segment that URLs drop, together with the one before it if it is two dots. */
 const DOTS = /^(?:\.|%2e){1,2}$/i
 /** More than most servers accept. */
@@ -41,7 +41,12 @@ export function fillUrl(template: string, wake: Wake): URL {
   const [path] = filled.replace(AUTHORITY, '').split('?', 1)
   if (path!.split('/').some((segment) => DOTS.test(segment)))
     throw cannotFill('a value would change its path')
-  return new URL(filled)
+  const url = new URL(filled)
+  const hosts = [url, new URL(template.replace(PLACEHOLDER, 'x'))].map(
+    ({ href }) => AUTHORITY.exec(href)?.[0],
+  )
+  if (hosts[0] !== hosts[1]) throw cannotFill('a value would change its host')
+  return url
 }
 
 function cannotFill(reason: string): DeliveryFailure {

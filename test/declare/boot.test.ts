@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import type { Fire, Wakeful } from '../../src/index.ts'
+import type { DeclaredAlarm, Fire, Wakeful } from '../../src/index.ts'
 import { openTest, type TestBench, VirtualClock } from '../../src/testing/index.ts'
 
 /** Programs that declare their alarms at every start, as users of other schedulers do, on a file that they share. */
@@ -202,5 +202,62 @@ describe('apply', () => {
     await expect(apply([], { name: '' })).rejects.toThrow('`name` is empty')
     await expect(apply([], { prune: 1 })).rejects.toThrow('`prune` must be true or false')
     expect((await wakeful.stats()).total).toBe(0)
+  })
+})
+
+describe('a list that is declared every day', () => {
+  const daysOf = async (items: DeclaredAlarm[], days: number) => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const fired: string[] = []
+    const bench = await openTest({ clock, retention: '1d' })
+    open.push(bench)
+    bench.wakeful.handle('tick', ({ occurrence }: Fire) => {
+      fired.push(occurrence.scheduledFor.toISOString().slice(0, 10))
+    })
+    await bench.wakeful.start()
+    for (let day = 0; day < days; day++) {
+      const { created, changed } = await bench.wakeful.apply(items)
+      if (day > 0) expect({ day, created, changed }).toEqual({ day, created: [], changed: [] })
+      await clock.advance('1 day')
+    }
+    return fired
+  }
+
+  it.each([
+    ['every other tuesday at 9am', 5],
+    ['every 3 days at 9am', 24],
+    ['weekly', 10],
+    ['every day at 9am starting tomorrow', 69],
+  ])('keeps the days of %s, which count from the first', async (when, times) => {
+    expect(await daysOf([{ key: 'k', when, target: 'tick' }], 70)).toHaveLength(times)
+  })
+
+  it('never fires a one-shot again, also when its log is old', async () => {
+    expect(await daysOf([{ key: 'k', when: '2030-01-02T00:00:00Z', target: 'tick' }], 6)).toEqual([
+      '2030-01-02',
+    ])
+  })
+
+  it('leaves a snoozed one-shot where it is, and sets what was removed from the list anew', async () => {
+    const clock = new VirtualClock('2030-01-01T00:00:00Z')
+    const bench = await openTest({ clock })
+    open.push(bench)
+    const { wakeful } = bench
+    let fired = 0
+    wakeful.handle('tick', () => {
+      fired += 1
+    })
+    await wakeful.start()
+    const list = [{ key: 'k', when: { at: '2030-01-01T01:00:00Z' }, target: 'tick' }]
+    await wakeful.apply(list)
+    await wakeful.snooze({ key: 'k' }, { at: '2030-01-01T02:00:00Z' })
+    expect((await wakeful.apply(list)).unchanged).toEqual(['k'])
+    await clock.advance('3h')
+    expect((await wakeful.apply(list)).unchanged).toEqual(['k'])
+    expect(fired).toBe(1)
+    const later = [{ key: 'later', when: { at: '2030-01-02T00:00:00Z' }, target: 'tick' }]
+    await wakeful.apply(later, { name: 'b' })
+    expect((await wakeful.apply([], { name: 'b', prune: true })).removed).toEqual(['later'])
+    expect((await wakeful.apply(later, { name: 'b' })).changed).toEqual(['later'])
   })
 })

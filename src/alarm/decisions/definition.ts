@@ -20,11 +20,24 @@ export function givesCorrelationId({ correlationId, id }: Alarm): boolean {
 }
 
 /**
- * A one-shot is compared by its instant, so a delay always differs. The anchor of a recurring rule is its `start`, which is
- * compared too, or else the moment of the set, which the caller did not choose.
+ * A one-shot is compared by its instant, so a delay always differs. A recurring phrase is compared by its words: what
+ * 'monthly' or 'every other tuesday' means depends on the day of the set, which must not move the alarm at every start. The
+ * anchor of any other recurring rule is its `start`, which is compared too, or else the moment of the set, which the caller
+ * did not choose.
  */
 function isSameRule(rule: Rule, wanted: Rule): boolean {
+  if ('written' in rule && 'written' in wanted)
+    return rule.written === wanted.written && rule.timezone === wanted.timezone
+  if (rule.kind === 'once' && rule.asked !== undefined && wanted.kind === 'once') {
+    const [was, is] = [rule, wanted].map(({ timezone, misfire }) => ({ timezone, misfire }))
+    return rule.asked === wanted.at && isSame(was, is)
+  }
   return isSame({ ...rule, anchor: undefined }, { ...wanted, anchor: undefined })
+}
+
+/** The instant that a one-shot was set for, before it was snoozed. */
+export function askedAt(rule: Extract<Rule, { kind: 'once' }>): number {
+  return rule.asked ?? rule.at
 }
 
 /** Whether two JSON values are equal. A member that is undefined is the same as none, and their order does not matter. */

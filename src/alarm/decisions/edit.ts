@@ -162,16 +162,16 @@ export function snooze(snapshot: Snapshot, until: number, context: Context): Cha
     reason: 'snooze',
     next_fire_at: formatInstant(until),
   })
-  if (snoozed !== undefined) {
-    return { alarm: edited(alarm, context, {}), update: [{ id: snoozed.id, ...at }], events: [request] }
-  }
   const add = [{ ...timerAt(alarm, until), ...at, kind: 'forced' as const, tick: FORCED_TICK }]
+  const moves = snoozed === undefined ? [] : [{ id: snoozed.id, ...at }]
+  const moved = snoozed === undefined ? { add } : { update: moves }
   const next = resting.find(({ kind }) => kind === 'due')
   if (next === undefined || next.scheduledFor > until)
-    return { alarm: edited(alarm, context, {}), add, events: [request] }
+    return { alarm: edited(alarm, context, {}), ...moved, events: [request] }
   // The alarm goes on after its last occurrence was skipped, with the snoozed one.
   const { outcome: _, tally: __, ...skipped } = skipNext(snapshot, context)
-  return { ...skipped, add, events: [...(skipped.events ?? []), request] }
+  const update = [...(skipped.update ?? []), ...moves]
+  return { ...skipped, ...moved, update, events: [...(skipped.events ?? []), request] }
 }
 
 function parkedIf(isPaused: boolean, wakeAt: number): Pick<NewTimer, 'wakeAt' | 'waiting'> {

@@ -324,10 +324,15 @@ describe('one that has ended', () => {
     const declared = (when: When, options: SetOptions = {}) =>
       asked(when, options, 0, { declaredBy: 'default' })
     const ended = (when: When, outcome = COMPLETED) => stored(when, {}, { outcome })
-    expect(setAgain(ended(instant), declared(instant, { label: 'new' }), at(0))).toEqual(UNCHANGED)
+    const kept = setAgain(ended(instant), declared(instant, { label: 'new' }), at(0))
+    // It is declared from now on, so that retention keeps it.
+    expect(kept).toMatchObject({
+      outcome: 'unchanged',
+      change: { alarm: { declaredBy: 'default', label: '' } },
+    })
     expect(setAgain(ended(instant), declared(new Date(NOW + 2 * HOUR)), at(0)).outcome).toBe('replaced')
     const counted: When = { every: '10m', count: 2 }
-    expect(setAgain(ended(counted), declared(counted), at(0))).toEqual(UNCHANGED)
+    expect(setAgain(ended(counted), declared(counted), at(0)).outcome).toBe('unchanged')
     expect(setAgain(ended(counted), declared(every10), at(0)).outcome).toBe('replaced')
     expect(setAgain(ended(every10, CANCELLED), declared(every10), at(0)).outcome).toBe('replaced')
   })

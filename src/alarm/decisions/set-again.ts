@@ -7,7 +7,7 @@ import {
   type Snapshot,
   stateOf,
 } from '../model/index.ts'
-import { givesCorrelationId, isSameDefinition } from './definition.ts'
+import { askedAt, givesCorrelationId, isSameDefinition } from './definition.ts'
 import { replace, resume } from './edit.ts'
 
 /** What a set asks for, of an alarm whose key is known. */
@@ -30,8 +30,15 @@ export interface SetAgain {
 export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): SetAgain {
   const { alarm, timers, outcome } = snapshot
   const isLiving = !isEnd(stateOf(alarm, timers, outcome)) && alarm.cancelledAt === null
-  if (!isLiving) return isDone(snapshot, wanted.alarm) ? { change: {}, outcome: 'unchanged' } : startAfresh()
   const declaredBy = wanted.alarm.declaredBy ?? alarm.declaredBy
+  if (!isLiving) {
+    if (!isDone(snapshot, wanted.alarm)) return startAfresh()
+    // Retention keeps what a list declares, or the next start would set it anew.
+    return {
+      change: declaredBy === alarm.declaredBy ? {} : { alarm: { ...alarm, declaredBy } },
+      outcome: 'unchanged',
+    }
+  }
   if (!isSameDefinition(alarm, wanted.alarm)) {
     return replaceBy({ declaredBy }, wanted.resumes === true)
   }
@@ -57,6 +64,8 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
  */
 function isDone({ alarm, outcome }: Snapshot, wanted: Alarm): boolean {
   if (wanted.declaredBy === null) return false
-  if (alarm.rule.kind === 'once') return wanted.rule.kind === 'once' && wanted.rule.at === alarm.rule.at
+  // What was removed from its list and is declared again starts afresh.
+  if (outcome?.status === 'cancelled' && alarm.declaredBy === null) return false
+  if (alarm.rule.kind === 'once') return wanted.rule.kind === 'once' && wanted.rule.at === askedAt(alarm.rule)
   return outcome?.status === 'completed' && isSameDefinition(alarm, wanted)
 }

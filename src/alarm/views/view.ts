@@ -53,7 +53,7 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
   view.owner = alarm.owner
   view.kind = rule.kind
   view.status = statusOf(stateOf(alarm, timers, snapshot.outcome))
-  view.rule = rule
+  view.rule = asRead(rule)
   view.timezone = rule.timezone
   view.nextFireAt = view.status === 'active' ? nextFireAt(snapshot) : null
   view.fireAt = rule.kind === 'once' ? new Date(rule.at) : null
@@ -150,6 +150,18 @@ export function wireJson(view: AlarmView): string {
 export function ownedWireJson(view: AlarmView): string {
   const { tenant, owner } = view
   return `${JSON.stringify({ tenant, owner }).slice(0, -1)},${wireJson(view).slice(1)}`
+}
+
+/** Without what only a later set of the same key compares: the phrase that it was written as, the instant before a snooze. */
+function asRead(rule: Rule): Rule {
+  if (rule.kind === 'once') {
+    if (rule.asked === undefined) return rule
+    const { asked: _, ...read } = rule
+    return read
+  }
+  if (rule.written === undefined) return rule
+  const { written: _, ...read } = rule
+  return read
 }
 
 /** The options of a rule, where it has any: `start, end, count, jitter, misfire, dst, exclude`. */

@@ -49,7 +49,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
   }) =>
     `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
   'target.like_url':
-    "{field} {name} is not a URL, and no handler has this name. Write { webhook: 'https://…' } for a URL, or { handler: '…' } for a handler that is registered later.",
+    "{field} {name} looks like a URL. Write { webhook: '…' } to call a URL, or { handler: '{name}' } for a handler of this name.",
   'target.misspelt':
     "No process has registered the handler {name}. Did you mean {near}? Otherwise write { handler: '{name}' }, which is accepted before a process registers it.",
   'target.form': 'Write the {target} target as {form}.',

@@ -58,13 +58,18 @@ function typeOf(input: string): string {
       { field: 'type' },
     )
   }
+  const meant = EVENT_TYPES.find((type) => type.endsWith(`.${input}`))
+  if (meant !== undefined) throw unknownType(input, meant)
   const prefix = wakefulPrefix(input)
   const isKnown =
     beginning === null
       ? EVENT_TYPES.includes(input as AlarmEventType)
       : EVENT_TYPES.some((type) => type.startsWith(beginning))
   if (prefix === null || prefix === UNLISTED_PREFIX || isKnown) return beginning ?? input
+  throw unknownType(input, closest(input, EVENT_TYPES))
+}
+
+function unknownType(input: string, near: string | null): WakefulError {
   const value = display(input.slice(0, 60))
-  const near = closest(input, EVENT_TYPES)
-  throw new WakefulError('event.type_unknown', { value, near, known: EVENT_TYPES }, { field: 'type' })
+  return new WakefulError('event.type_unknown', { value, near, known: EVENT_TYPES }, { field: 'type' })
 }

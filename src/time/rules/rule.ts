@@ -28,6 +28,8 @@ interface Recurrence {
   /** Each occurrence wakes up to this much later than its scheduled instant. */
   jitterMs?: number
   misfire?: Misfire
+  /** A phrase as it was written, with its options. It may count from the day it is read ('monthly'), so it is compared by its words. */
+  written?: string
   /** Days off, and what happens on them; the schedule's own instants ignore them. */
   exclude?: Exclusion
 }
@@ -45,6 +47,8 @@ export type Rule =
       timezone: string
       /** The local time that the user chose, encoded as if it were UTC. `at` is computed from it again when zone data change. */
       wall?: number
+      /** The instant before it was snoozed, by which a later set of the same key knows it. */
+      asked?: number
       misfire?: 'once' | 'skip'
     }
   /** `every`, `cron` and `rrule` are stored as the user wrote them. */
@@ -76,6 +80,7 @@ const RECURRENCE: Shape = {
   jitterMs: wholeFrom(1, JITTER_MS_MAX),
   misfire: (value) => isPlainMisfire(value) || isAll(value),
   exclude: isExclusion,
+  written: textUpTo(RRULE_LENGTH_MAX),
 }
 /** Whether a value is what clock changes do to a rule. */
 export const isDstPolicy = objectOf({ gap: oneOf('shift', 'skip'), overlap: oneOf('first', 'last', 'both') })
@@ -88,7 +93,7 @@ function recurring(kind: string, fields: Shape, optional: Shape): Check {
 const SHAPES: readonly Check[] = [
   objectOf(
     { kind: oneOf('once'), at: isInstant, timezone: isText },
-    { wall: Number.isSafeInteger, misfire: isPlainMisfire },
+    { wall: Number.isSafeInteger, asked: isInstant, misfire: isPlainMisfire },
   ),
   recurring('every', { every: isText, everyMs: isCount }, RECURRENCE),
   recurring('every', { every: isText, everyMonths: isCount }, ON_WALL_CLOCK),

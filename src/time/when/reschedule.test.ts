@@ -37,6 +37,7 @@ describe('a reschedule', () => {
       misfire: { all: { max: 5, withinMs: 7_200_000 } },
       jitterMs: 600_000,
       dst: { gap: 'skip', overlap: 'first' },
+      written: expect.stringMatching(/^every monday at 8am \{/),
     })
     expect(notes).toEqual([
       "read as 'every Monday at 08:00'",

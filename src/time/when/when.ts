@@ -18,6 +18,7 @@ import {
   WHEN_NAMES,
 } from '../durations/index.ts'
 import { type PhraseSettings, parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
+import { RRULE_LENGTH_MAX } from '../rrule/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import {
@@ -152,7 +153,15 @@ function resolveText(field: 'when' | 'at', text: string, beside: WhenObject, con
     throw new WakefulError('when.said_twice', { text: quote(text), option: name }, { field: name })
   }
   const resolved = aboutPhrase(field, () => resolveInput({ ...options, ...when }, context))
-  return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
+  const written = writtenAs(text, options)
+  const rule = { ...resolved.rule, ...(written.length <= RRULE_LENGTH_MAX && { written }) }
+  return { ...resolved, rule, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
+}
+
+/** A phrase and its options as they were written. */
+function writtenAs(text: string, options: object): string {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
+  return Object.keys(options).length === 0 ? words : `${words} ${JSON.stringify(options)}`
 }
 
 /** Does work with the rule of a phrase: an error about the rule is about the phrase, and one about an option stays. */

@@ -155,7 +155,8 @@ export function prune(database: SimulatedDatabase, before: number, limit: number
   let [alarms, events] = [0, 0]
   for (const alarm of new Set(old.flatMap((event) => event.alarm ?? []))) {
     const seqs = tables.eventsOfAlarm.in(alarm).map(({ key }) => key)
-    const isEnded = (tables.outcomes.get(alarm)?.status ?? null) !== null
+    const isDeclared = (tables.alarms.get(alarm)?.declaredBy ?? null) !== null
+    const isEnded = !isDeclared && (tables.outcomes.get(alarm)?.status ?? null) !== null
     if (isEnded && seqs.at(-1)! <= end) {
       removeEvents(database, seqs)
       removeAlarm(database, alarm)

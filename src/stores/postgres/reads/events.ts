@@ -56,7 +56,8 @@ async function readPage(
     end = (await session.row(statements.end, ...range, EVENTS_FILTERED_MAX - 1))?.[0] as Serial | undefined
     const { exact, beginnings, rest } = filterValues(filter)
     const values = [limit, EVENTS_FILTERED_MAX, exact, beginnings, ...rest]
-    rows = await session.rows(statements.filtered, ...range, ...values)
+    // Up to the same row: retention may delete events in between.
+    rows = await session.rows(statements.filtered, ...names, after, end ?? upTo, ...values)
   }
   const events = rows.map(eventOf)
   const last = events.at(-1)?.seq ?? after

@@ -11,10 +11,14 @@ export const PRUNE_QUERIES = {
   /** Only one process prunes at a time; others find nothing to do. */
   lock: `SELECT pg_try_advisory_xact_lock(7420002, hashtext('wakeful.events'))::int`,
   oldEvents: 'SELECT seq, alarm, at FROM wakeful.events WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint',
-  /** Of each alarm: its newest event, the newest that is not kept, and its status. */
+  /**
+   * Of each alarm: its newest event, the newest that is not kept, and its status. An ended alarm that a list declares stays, or
+   * the list would set it anew: it has no status here.
+   */
   metAlarms: `SELECT n.alarm, (SELECT seq FROM wakeful.events WHERE alarm = n.alarm ORDER BY seq DESC LIMIT 1),
       (SELECT seq FROM wakeful.events WHERE alarm = n.alarm ORDER BY seq DESC LIMIT 1 OFFSET ${EVENTS_KEPT}),
-      (SELECT status FROM wakeful.outcomes WHERE alarm = n.alarm)
+      (SELECT o.status FROM wakeful.outcomes o JOIN wakeful.alarms a ON a.seq = o.alarm
+        WHERE o.alarm = n.alarm AND a.declared_by IS NULL)
     FROM unnest($1::bigint[]) AS n (alarm)`,
   lockAlarms:
     'SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) ORDER BY seq FOR UPDATE SKIP LOCKED',

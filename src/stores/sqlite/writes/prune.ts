@@ -8,8 +8,9 @@ import { metaOf, putMeta } from '../rows/index.ts'
 const PRUNED_TO_META = 'pruned_to'
 
 export const PRUNE_QUERIES = {
-  oldEvents: `SELECT e.seq, e.alarm, e.at, e.tenant, e.owner, o.status FROM wakeful_events e
-    LEFT JOIN wakeful_outcomes o ON o.alarm = e.alarm WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+  /** An ended alarm that a list declares stays, or the list would set it anew: it has no status here. */
+  oldEvents: `SELECT e.seq, e.alarm, e.at, e.tenant, e.owner, CASE WHEN a.declared_by IS NULL THEN o.status END AS status
+    FROM wakeful_events e LEFT JOIN wakeful_outcomes o ON o.alarm = e.alarm LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
   newestEvent: 'SELECT max(seq) AS seq FROM wakeful_events WHERE alarm = ?',
   newestNotKept: `SELECT seq FROM wakeful_events WHERE alarm = ? ORDER BY seq DESC LIMIT 1 OFFSET ${EVENTS_KEPT}`,
   removeEvents: `DELETE FROM wakeful_events WHERE seq IN (
