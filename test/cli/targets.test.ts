@@ -5,7 +5,7 @@ it('a mistyped target is refused with what was probably meant, and any other unk
   const refused = await wakeful(['set', 'in 1 hour', '--target', 'inboxx'])
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/inboxx.*Did you mean inbox\?/) })
   const url = await wakeful(['set', 'in 1 hour', '--target', 'https//app.example'])
-  expect(url).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a URL') })
+  expect(url).toMatchObject({ code: 2, stderr: expect.stringContaining('looks like a URL') })
   const { notes } = await json(['set', 'in 1 hour', '--target', 'invoice'])
   expect(notes).toEqual([
     expect.stringContaining('no process of pool app had registered the handler invoice'),
