@@ -261,3 +261,20 @@ describe('a list that is declared every day', () => {
     expect((await wakeful.apply(later, { name: 'b' })).changed).toEqual(['later'])
   })
 })
+
+it('a second, longer snooze skips what comes before its end, as a first one does', async () => {
+  const clock = new VirtualClock('2030-01-01T00:30:00Z')
+  const bench = await openTest({ clock })
+  open.push(bench)
+  const { wakeful } = bench
+  const fired: string[] = []
+  wakeful.handle('tick', ({ firedAt }: Fire) => {
+    fired.push(firedAt.toISOString().slice(11, 16))
+  })
+  await wakeful.start()
+  const { id } = await wakeful.set(HOURLY, { target: 'tick' })
+  await wakeful.snooze(id, '10m')
+  await wakeful.snooze(id, '50m')
+  await clock.advance('2h')
+  expect(fired).toEqual(['01:20', '02:00'])
+})

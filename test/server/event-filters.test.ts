@@ -65,6 +65,7 @@ it('continues a filtered page from its cursor, until the cursor stays the same',
 it('refuses filters that can match nothing, by name', async () => {
   const detail = async (query: string) => (await call('GET', `/v1/events?${query}`)).json.detail
   expect(await detail('type=alarm.fird')).toMatch('Did you mean alarm.fired?')
+  expect(await detail('type=failed')).toMatch('Did you mean alarm.failed?')
   expect(await detail('type=alarm*')).toMatch('alarm.* for all that begin with alarm.')
   expect(await detail('type=')).toMatch('`type`')
   expect(await detail('origin=cought')).toMatch('`origin`')
