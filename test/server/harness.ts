@@ -1,6 +1,6 @@
-import { afterAll } from 'vitest'
 import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
 import { Log, PauseControl, type ServerOptions, startServer } from '../../src/server/index.ts'
+import { afterwards } from '../afterwards.ts'
 
 /** The answer to a call, with its body as text and parsed. */
 export interface Called {
@@ -22,7 +22,7 @@ export interface Serving {
   close(): Promise<void>
 }
 
-/** Starts a real server on a store in memory, or on the named one; it is closed after the file's tests. */
+/** Starts a real server on a store in memory, or on the named one; it is closed after the test or the file that asks for it. */
 export async function serving(
   options: { store?: string; open?: OpenOptions; server?: Partial<ServerOptions> } = {},
 ): Promise<Serving> {
@@ -51,7 +51,7 @@ export async function serving(
     closing ??= server.close().then(() => wakeful.close())
     return closing
   }
-  afterAll(close)
+  afterwards(close)
   return { url: server.url, wakeful, errors, lines, call: caller(server.url), close }
 }
 

@@ -1,5 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll } from 'vitest'
+import { afterwards } from '../../afterwards.ts'
 
 /** The result of a tool. */
 export interface Answered {
@@ -21,9 +21,9 @@ export interface Agent {
 /** The two protocol versions: before and since 2026-07-28. */
 export const ERAS = ['legacy', 'auto'] as const
 
-/** An agent of a connected client; it is closed after the file's tests. */
+/** An agent of a connected client; it is closed after the test or the file that asks for it. */
 export function agentOf(client: Client): Agent {
-  afterAll(() => client.close())
+  afterwards(() => client.close())
   return {
     client,
     tool: async (name, args = {}) =>
