@@ -206,8 +206,8 @@ describe('apply', () => {
 })
 
 describe('a list that is declared every day', () => {
-  const daysOf = async (items: DeclaredAlarm[], days: number) => {
-    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+  const daysOf = async (items: DeclaredAlarm[], days: number, from = '2030-01-01T06:00:00Z') => {
+    const clock = new VirtualClock(from)
     const fired: string[] = []
     const bench = await openTest({ clock, retention: '1d' })
     open.push(bench)
@@ -230,6 +230,13 @@ describe('a list that is declared every day', () => {
     ['every day at 9am starting tomorrow', 69],
   ])('keeps the days of %s, which count from the first', async (when, times) => {
     expect(await daysOf([{ key: 'k', when, target: 'tick' }], 70)).toHaveLength(times)
+  })
+
+  it.each([
+    ['monthly', '2030-01-31T06:00:00Z', ['2030-01-31', '2030-02-28']],
+    ['every month at 9am', '2030-01-29T10:00:00Z', ['2030-02-28']],
+  ])('takes %s on every day of the year: %s', async (when, from, days) => {
+    expect(await daysOf([{ key: 'k', when, target: 'tick' }], 32, from)).toEqual(days)
   })
 
   it('never fires a one-shot again, also when its log is old', async () => {
