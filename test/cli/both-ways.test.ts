@@ -63,6 +63,18 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['history', '--since', '2h', '--json'],
     ['failed'],
   ],
+  'a key that several owners have': [
+    ['set', '2040-05-01', '--key', 'k', '--owner', 'ann'],
+    ['get', '--key', 'k', '--all-owners'],
+    ['set', '2040-05-02', '--key', 'k', '--owner', 'bob'],
+    ['set', '2040-05-02', '--key', 'k2', '--tenant', 'acme'],
+    ['get', '--key', 'k', '--all-owners'],
+    ['why', '--key', 'k', '--all-tenants'],
+    ['why', '--key', 'k2', '--all-tenants'],
+    ['why', '--key', 'k2', '--all-owners'],
+    ['events', '--key', 'k', '--all-owners', '--json'],
+    ['events', '--key', 'k2', '--all-tenants', '--json'],
+  ],
   'targets that no process has registered': [
     ['set', '2040-05-01', '--target', 'inboxx'],
     ['set', '2040-05-01', '--target', 'https//app.example', '--json'],

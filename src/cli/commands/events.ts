@@ -62,8 +62,9 @@ async function print(session: Session, flags: EventFlags, cli: CliContext): Prom
   const { alarms, out, zone } = session
   // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
-  const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
-  if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
+  const reads = readsOf(session, flags)
+  const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags, reads)
+  if (alarmId !== undefined && (await reads.get(alarmId)) === null) throw notFound(named!)
   const stop = new Stop(cli.terminal)
   const { follow, after, type, origin, subject, correlation: correlationId, since, until } = flags
   const filters = { type, origin, subject, correlationId, since, until }
@@ -73,7 +74,7 @@ async function print(session: Session, flags: EventFlags, cli: CliContext): Prom
   }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
-    for await (const event of readsOf(session, flags).events(options)) {
+    for await (const event of reads.events(options)) {
       out.line(out.json ? eventWire(event) : eventText(event, zone, out.width))
       if (--left === 0 || stop.signal.aborted) break
     }
