@@ -51,6 +51,8 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['events', '--json', '--limit', '2'],
     ['events', '--type', 'alarm.*', '--type', 'order.paid', '--since', '1h', '--subject', 'nobody'],
     ['events', '--type', 'alarm.cancelled', '--json'],
+    ['events', '--type', 'alarm.resumed,alarm.paused'],
+    ['events', '--since', '1h', '--until', '2h'],
     ['list', '--status', 'Scheduled'],
     ['history', '--status', 'timeout_unknown'],
     ['resume', '$a', '--if-updated-at', '2026-01-01T00:00Z'],
@@ -266,7 +268,7 @@ describe('through a server', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: No answer from http:\/\/127\.0\.0\.1:1 .*\(store_unavailable\)\n$/,
+        /^error: No answer from http:\/\/127\.0\.0\.1:1 .*Is the server running\? Start one with `wakeful serve`\..*\(store_unavailable\)\n$/,
       ),
     })
     expect(stderr).not.toContain('secret')

@@ -209,8 +209,7 @@ export function readMisfire(input: unknown): Misfire | undefined {
   const all = input === 'all' ? {} : membersOf('misfire', input, ['all'])?.all
   const bounds = membersOf('misfire.all', all, ['max', 'within'])
   if (bounds === null) {
-    const expected = "'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }"
-    throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
+    throw new WakefulError('when.misfire', { value: quote(input) }, { field: 'misfire' })
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
   const most = assertWhole('misfire.all.max', max, [1])

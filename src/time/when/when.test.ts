@@ -161,10 +161,10 @@ describe('options of recurring rules', () => {
 describe('refusals', () => {
   it.each<[unknown, string, RegExp]>([
     [1736882445, 'invalid_time', /seconds or milliseconds/],
-    [null, 'invalid_time', /An instant must be/],
-    [undefined, 'invalid_time', /An instant must be/],
-    [[], 'invalid_time', /An instant must be/],
-    [Temporal.PlainDate.from('2026-01-01'), 'invalid_time', /An instant must be/],
+    [null, 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [undefined, 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [[], 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [Temporal.PlainDate.from('2026-01-01'), 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
     [{}, 'invalid_request', /exactly one/],
     [{ delay: '1m', cron: '* * * * *' }, 'invalid_request', /delay` and `cron/],
     [{ delay: '-1m' }, 'invalid_time', /sign/],
