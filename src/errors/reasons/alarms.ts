@@ -91,6 +91,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.url_placeholder': '{field} has the unknown placeholder {name}. Known in a URL: {known}.',
   'webhook.placeholder_in_host':
     '{field} has a placeholder in its host. Placeholders work after the host, in the path and the query.',
+  'webhook.placeholder_after_percent':
+    '{field} has a % in front of a placeholder, with which it would be decoded. Write a literal % as %25.',
   'webhook.placeholder_in_name':
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',

@@ -252,6 +252,10 @@ describe('bounds of recurring phrases', () => {
   })
 })
 
+it('reads every fortnight as every 2 weeks', () => {
+  expect(read('every fortnight on friday at 9am')).toEqual(read('every 2 weeks on friday at 9am'))
+})
+
 describe('what a recurring phrase leaves open', () => {
   it.each([
     ['every monday', /09:00 is used/],
