@@ -44,7 +44,10 @@ export function addEvents(program: Command, cli: CliContext): void {
     .option('--after <cursor>', 'start after this cursor (`newest`: only new events)')
     .option('--alarm <id>', 'only events of this alarm')
     .option('--key <key>', 'only events of the alarm with this key')
-    .option('--type <type...>', 'only events of these types (`alarm.failed`, `alarm.*`)')
+    .option(
+      '--type <type...>',
+      'only events of these types (`alarm.failed`, `alarm.*`), with commas or spaces between them',
+    )
     .addOption(choice('--origin <origin>', 'only events of this origin', ORIGINS))
     .option('--subject <subject>', 'only events about this subject')
     .option('--correlation <id>', 'only events with this correlation id')
