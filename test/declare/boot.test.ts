@@ -206,8 +206,8 @@ describe('apply', () => {
 })
 
 describe('a list that is declared every day', () => {
-  const firedBy = async (items: DeclaredAlarm[], days: number) => {
-    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+  const firedBy = async (items: DeclaredAlarm[], days: number, from = '2030-01-01T06:00:00Z') => {
+    const clock = new VirtualClock(from)
     const fired: Record<string, string[]> = Object.fromEntries(items.map(({ key }) => [key, []]))
     const bench = await openTest({ clock, retention: '1d' })
     open.push(bench)
@@ -235,6 +235,14 @@ describe('a list that is declared every day', () => {
     expect(Object.fromEntries(Object.entries(fired).map(([when, days]) => [when, days.length]))).toEqual(
       times,
     )
+  })
+
+  it('takes phrases of every month on the 31st, and keeps their day', async () => {
+    const items = ['monthly', 'every month at 5am'].map((when) => ({ key: when, when, target: 'tick' }))
+    expect(await firedBy(items, 32, '2030-01-31T06:00:00Z')).toEqual({
+      monthly: ['2030-01-31', '2030-02-28'],
+      'every month at 5am': ['2030-02-28'],
+    })
   })
 
   it('never fires a one-shot again, also when its log is old', async () => {
