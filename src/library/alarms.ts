@@ -111,11 +111,19 @@ export class ScopedAlarms
   apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
     return applyList(items, options, {
       limits: this.library.limits,
-      store: async (declared, declaredBy) => {
-        const results = await this.#storeItems(declared, { declaredBy, withIndex: ofItem })
+      store: async (placed, declaredBy) => {
+        const items = placed.map(({ item }) => item)
+        const withIndex: StoreOptions['withIndex'] = (at, work) => ofItem(placed[at]!.at, work)
+        const results = await this.#storeItems(items, { declaredBy, withIndex })
         for (const result of results) this.#setViewOf(result)
         return results
       },
+      request: async (item, at) => {
+        const [whole] = await this.#withDefaultTarget([item])
+        const context = this.library.context()
+        return this.#request(whole!, null, { ...context, now: at ?? context.now }, [], () => [])
+      },
+      get: (key) => this.library.store.get(this.scope, { key }),
       cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel, isUndeclared: true }),
     })
   }

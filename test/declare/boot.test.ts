@@ -250,6 +250,32 @@ describe('a list that is declared every day', () => {
     expect(await firedBy([once], 6)).toEqual({ k: ['2030-01-02'] })
   })
 
+  it.each([
+    ['every day at 9am until 2030-01-03'],
+    [{ cron: '0 9 * * *', end: '2030-01-03T23:00:00Z' }],
+    [{ rrule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0;UNTIL=20300103T230000Z' }],
+    [{ rrule: 'DTSTART:20300101T090000Z\nRRULE:FREQ=DAILY;COUNT=3' }],
+  ])('leaves the alarm of a rule that is over as it is: %j', async (when) => {
+    const days = await firedBy([{ key: 'k', when, target: 'tick' }], 6)
+    expect(days).toEqual({ k: ['2030-01-01', '2030-01-02', '2030-01-03'] })
+  })
+
+  it('refuses a rule that is over, if its alarm is defined in another way or there is none', async () => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const bench = await openTest({ clock })
+    open.push(bench)
+    const { wakeful } = bench
+    await wakeful.apply([{ key: 'k', when: 'every day at 9am', target: 'tick' }])
+    const ended = { when: 'every day at 9am until 2020-01-01', target: 'tick' }
+    const other = { key: 'other', when: 'every hour', target: 'tick' }
+    await expect(wakeful.apply([other, { key: 'k', ...ended }])).rejects.toMatchObject({
+      reason: 'rule.outside_bounds',
+      field: 'items[1].end',
+    })
+    await expect(wakeful.apply([{ key: 'new', ...ended }])).rejects.toThrow('never fires')
+    expect(await wakeful.getByKey('other')).toBeNull()
+  })
+
   it('leaves a snoozed one-shot where it is, and sets what was removed from the list anew', async () => {
     const clock = new VirtualClock('2030-01-01T00:00:00Z')
     const bench = await openTest({ clock })
