@@ -71,10 +71,10 @@ export async function applyList(
   assertBatch(items, ports.limits)
   const keys = keysOf(items)
   const results = await ports.store(items, name)
-  const keysBy = (outcome: SetResult['outcome']) =>
-    results.flatMap((result) => (result.outcome === outcome ? [result.snapshot.alarm.key!] : []))
+  const keysBy = (...outcomes: SetResult['outcome'][]) =>
+    results.flatMap(({ outcome, snapshot }) => (outcomes.includes(outcome) ? [snapshot.alarm.key!] : []))
   return {
-    created: keysBy('created'),
+    created: keysBy('created', 'restarted'),
     changed: keysBy('replaced'),
     unchanged: keysBy('unchanged'),
     removed: prune ? await cancelOthers(name, keys, ports) : [],
