@@ -229,14 +229,17 @@ function exampleFor(input: string): string {
   return unix === null ? '2030-01-01T09:00:00Z' : new Date(unix).toISOString()
 }
 
-/** The time of a body that must have one. */
-export function requiredWhen(body: WhenFields): When {
-  if (kindsOf(body).length === 0) throw notOne([])
+/** The time of a body that must have one, of these kinds. */
+export function requiredWhen(body: WhenFields, kinds: readonly string[] = KIND_NAMES): When {
+  if (kindsOf(body).length === 0) throw notOne([], kinds)
   return whenOf(body)!
 }
 
-function notOne(kinds: readonly string[]): WakefulError {
-  const fields = KIND_NAMES.map(libraryField)
+/** The kinds of times that name one instant. */
+export const SINGLE_KINDS: readonly string[] = ['fire_at', 'delay', 'when']
+
+function notOne(kinds: readonly string[], known: readonly string[] = KIND_NAMES): WakefulError {
+  const fields = known.map(libraryField)
   return new WakefulError('when.kinds', { fields, others: kinds.map(libraryField) })
 }
 

@@ -17,6 +17,7 @@ export {
   MCP_VERBATIM,
   movesInstants,
   requiredWhen,
+  SINGLE_KINDS,
   setOf,
   WS_VERBATIM,
 } from './alarm-body.ts'

@@ -47,7 +47,7 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
-import { type CancelOptions, type EditOptions, resolvedRule, seenAt } from './call-input.ts'
+import { assertSnooze, type CancelOptions, type EditOptions, resolvedRule, seenAt } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC, type NameJudge, otherNotes, targetNotes } from './documents/index.ts'
 import { inTurns } from './in-turns.ts'
@@ -111,17 +111,14 @@ export class ScopedAlarms
   apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
     return applyList(items, options, {
       limits: this.library.limits,
-      store: async (placed, declaredBy) => {
-        const items = placed.map(({ item }) => item)
-        const withIndex: StoreOptions['withIndex'] = (at, work) => ofItem(placed[at]!.at, work)
-        const results = await this.#storeItems(items, { declaredBy, withIndex })
+      store: async (declared, as) => {
+        const results = await this.#storeItems(declared, as)
         for (const result of results) this.#setViewOf(result)
         return results
       },
-      request: async (item, at) => {
+      request: async (item, now = this.library.context().now) => {
         const [whole] = await this.#withDefaultTarget([item])
-        const context = this.library.context()
-        return this.#request(whole!, null, { ...context, now: at ?? context.now }, [], () => [])
+        return this.#request(whole!, null, { ...this.library.context(), now }, [], () => [])
       },
       get: (key) => this.library.store.get(this.scope, { key }),
       cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel, isUndeclared: true }),
@@ -194,7 +191,7 @@ export class ScopedAlarms
     return this.#edit('snooze', alarm, seen, (snapshot, context) => {
       const whenContext = this.#zoned(snapshot, timezone, context)
       const resolved = resolveWhen(when, whenContext)
-      if (resolved.rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
+      assertSnooze(resolved, context.now)
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
       const { rule: before } = snapshot.alarm
       if (before.kind !== 'once') return snooze(snapshot, resolved.first, context)
@@ -236,7 +233,7 @@ export class ScopedAlarms
         const answers = await store
           .set(requests, context, tx)
           .catch((thrown: unknown) => reportAndRethrow(observer, 'set', thrown))
-        if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
+        for (const { outcome } of answers) observer?.set(outcome === 'restarted' ? 'replaced' : outcome)
         return answers
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
@@ -306,13 +303,19 @@ export class ScopedAlarms
     return (alarm: AlarmRef, options: SeenOptions = {}) => this.#edit(call, alarm, options, decide)
   }
 
-  async #edit(call: string, alarm: AlarmRef, options: SeenOptions, decide: Decision): Promise<AlarmView> {
+  async #edit(
+    call: string,
+    alarm: AlarmRef,
+    options: SeenOptions,
+    decide: Decision,
+    occurrenceId?: string,
+  ): Promise<AlarmView> {
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const edit = (snapshot: Snapshot, context: Context) => ({
       change: decide(snapshot, context),
       answer: null,
     })
-    const [edited] = (await this.#editStored(this.named(alarm), edit, { seen })).results
+    const [edited] = (await this.#editStored({ ...this.named(alarm), occurrenceId }, edit, { seen })).results
     if (edited === undefined) throw notFound(alarm)
     this.#notifyChange(edited.snapshot)
     return viewOf(edited.snapshot)
@@ -327,9 +330,9 @@ export class ScopedAlarms
     const { occurrenceId } = checked<typeof options>(call, options, OCCURRENCE)
     if (occurrenceId !== undefined) this.name('occurrenceId', occurrenceId)
     const text = assertText(field, value, this.library.limits.messageBytesMax)
-    return this.#edit(call, alarm, {}, (snapshot, context) =>
-      report(snapshot, { ok: call === 'complete', text, ...options }, context),
-    )
+    const decide: Decision = (snapshot, context) =>
+      report(snapshot, { ok: call === 'complete', text, ...options }, context)
+    return this.#edit(call, alarm, {}, decide, occurrenceId)
   }
 
   async #cancelWhich(
@@ -383,7 +386,7 @@ export class ScopedAlarms
     // A new alarm has no event in the log yet, so readers are not notified.
     if (outcome === 'created') this.#hint(snapshot)
     else this.#notifyChange(snapshot)
-    return outcome === 'replaced' ? { ...view, replaced: true } : view
+    return outcome === 'created' ? view : { ...view, replaced: true }
   }
 
   #notifyChange(snapshot: Snapshot): void {

@@ -35,15 +35,21 @@ export interface Applied {
 }
 
 /** An item and its place in the list, which errors name. */
-export interface Placed {
+interface Placed {
   readonly item: DeclaredAlarm
   readonly at: number
+}
+
+/** As what items are stored: whose they are, and which item of the list an error is about. */
+interface Declaration {
+  readonly declaredBy: string
+  readonly withIndex: <T>(at: number, work: () => T) => T
 }
 
 /** What a list needs of its owner's alarms. */
 interface ApplyPorts {
   readonly limits: Limits
-  readonly store: (items: readonly Placed[], declaredBy: string) => Promise<readonly SetResult[]>
+  readonly store: (items: readonly DeclaredAlarm[], as: Declaration) => Promise<readonly SetResult[]>
   /** What setting an item at an instant asks of the store, by default now. */
   readonly request: (item: DeclaredAlarm, at?: number) => Promise<SetRequest>
   readonly get: (key: string) => Promise<Snapshot | null>
@@ -84,10 +90,10 @@ export async function applyList(
   assertBatch(items, ports.limits)
   const keys = keysOf(items)
   const results = await storeList(items, name, ports)
-  const keysBy = (outcome: SetResult['outcome']) =>
-    results.flatMap((result) => (result.outcome === outcome ? [result.snapshot.alarm.key!] : []))
+  const keysBy = (...outcomes: SetResult['outcome'][]) =>
+    results.flatMap(({ outcome, snapshot }) => (outcomes.includes(outcome) ? [snapshot.alarm.key!] : []))
   return {
-    created: keysBy('created'),
+    created: keysBy('created', 'restarted'),
     changed: keysBy('replaced'),
     unchanged: keysBy('unchanged'),
     removed: prune ? await cancelOthers(name, keys, ports) : [],
@@ -103,20 +109,23 @@ async function storeList(
   declaredBy: string,
   ports: ApplyPorts,
 ): Promise<SetResult[]> {
-  const placed = items.map((item, at) => ({ item, at }))
   try {
-    return [...(await ports.store(placed, declaredBy))]
+    return [...(await ports.store(items, { declaredBy, withIndex: ofItem }))]
   } catch (thrown) {
     if (!isOver(thrown)) throw thrown
   }
   const over: SetResult[] = []
   const left: Placed[] = []
-  for (const each of placed) {
-    const snapshot = await overAlarm(each, ports)
-    if (snapshot === null) left.push(each)
+  for (const [at, item] of items.entries()) {
+    const snapshot = await overAlarm({ item, at }, ports)
+    if (snapshot === null) left.push({ item, at })
     else over.push({ snapshot, outcome: 'unchanged' })
   }
-  return [...over, ...(await ports.store(left, declaredBy))]
+  const stored = await ports.store(
+    left.map(({ item }) => item),
+    { declaredBy, withIndex: (at, work) => ofItem(left[at]!.at, work) },
+  )
+  return [...over, ...stored]
 }
 
 /** The alarm of an item whose rule is over; null if it is not over. Refused if the alarm is defined in another way. */

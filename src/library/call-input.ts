@@ -1,6 +1,12 @@
 import type { Snapshot } from '../alarm/index.ts'
-import { inField } from '../error.ts'
-import { parseInstant, type Resolved, shortestPeriod, type WhenContext } from '../time/index.ts'
+import { inField, WakefulError } from '../error.ts'
+import {
+  formatInstant,
+  parseInstant,
+  type Resolved,
+  shortestPeriod,
+  type WhenContext,
+} from '../time/index.ts'
 import type { ResolvedRule, SeenOptions, TxOptions } from './api.ts'
 
 /** How stored alarms are edited. */
@@ -25,4 +31,11 @@ export function resolvedRule(resolved: Resolved, context: WhenContext): Resolved
 /** The version that the caller read, as an instant. */
 export function seenAt({ updatedAt }: SeenOptions): number | undefined {
   return updatedAt === undefined ? undefined : inField('updatedAt', () => parseInstant(updatedAt))
+}
+
+/** Refuses to snooze to what is no instant, or to one that has passed. */
+export function assertSnooze({ rule, first }: Resolved, now: number): void {
+  if (rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
+  if (first < now)
+    throw new WakefulError('alarm.snooze_past', { instant: formatInstant(first) }, { field: 'when' })
 }

@@ -39,8 +39,8 @@ export interface ChangeWrites {
   /** Ends the alarm, and leaves the rest of its outcome as it is. */
   putStatus(alarm: OutcomeAlarm, status: EndStatus): void
   addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void
-  /** The alarm's newest failure of this kind is another one now, or none. */
-  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void
+  /** The failure of this kind of an occurrence (null: the alarm's newest) is another one now, or none. */
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null, occurrence: string | null): void
 }
 
 const NONE: readonly never[] = []
@@ -77,13 +77,13 @@ export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Chan
   else if (change.outcome !== undefined) writes.putOutcome(record, change.outcome)
   if (change.status !== undefined) writes.putStatus(record, change.status)
   for (const event of change.events ?? NONE) writes.addEvent(record, event, context)
-  if (change.tally !== undefined) addTally(writes, record, change.tally)
+  if (change.tally !== undefined) addTally(writes, record, change.tally, change.restates ?? null)
   for (const { alarm: spawned, timer } of change.spawn ?? NONE) writes.insertAlarm(spawned, timer)
 }
 
 /** Counts a change. What is no longer counted as a failure, because of a retry or a late report, is not listed as one either. */
-function addTally(writes: ChangeWrites, alarm: StoredAlarm, tally: Tally): void {
+function addTally(writes: ChangeWrites, alarm: StoredAlarm, tally: Tally, occurrence: string | null): void {
   writes.tallies.add(alarm, tally)
   if (isFailure(tally.from))
-    writes.restateFailure(alarm.seq, tally.from, isFailure(tally.to) ? tally.to : null)
+    writes.restateFailure(alarm.seq, tally.from, isFailure(tally.to) ? tally.to : null, occurrence)
 }

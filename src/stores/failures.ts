@@ -1,5 +1,6 @@
-import type { Failure, Serial, Snapshot } from '../alarm/index.ts'
+import { type Failure, occurrenceId, type Serial, type Snapshot } from '../alarm/index.ts'
 import type { Values } from './rows.ts'
+import type { Selector } from './store.ts'
 
 /** Which failures to read. */
 export interface FailureQuery {
@@ -54,4 +55,13 @@ export function isWanted({ record, snapshot }: FailureItem, { kinds, target, sin
   if (kinds !== undefined && !kinds.includes(record.failure)) return false
   if (target !== undefined && own.name !== target) return false
   return since === undefined || (rule.kind === 'once' ? createdAt : record.at) >= since
+}
+
+/** The occurrence that an edit names, if only the log can know it: it has no timer. */
+export function occurrenceInLog({ alarm, timers }: Snapshot, which: Selector): string | null {
+  const named = 'occurrenceId' in which ? which.occurrenceId : undefined
+  if (named === undefined || !named.startsWith(`${alarm.id}-`)) return null
+  return timers.some((timer) => occurrenceId(alarm, timer) === named)
+    ? null
+    : named.slice(alarm.id.length + 1)
 }

@@ -168,14 +168,15 @@ export interface SetRequest {
 /** The result of a set. */
 export interface SetResult {
   readonly snapshot: Snapshot
-  /** `created`; its key was known: `replaced`, or `unchanged` if it is defined so already; its idempotency key was: `deduped`. */
-  readonly outcome: 'created' | 'replaced' | 'unchanged' | 'deduped'
+  /** `created`; its key was known: `replaced`, `restarted` if it had ended, or `unchanged`; its idempotency key was: `deduped`. */
+  readonly outcome: 'created' | 'replaced' | 'restarted' | 'unchanged' | 'deduped'
 }
 
 /** Which alarms an edit selects; up to `limit` in one transaction. */
 export type Selector =
-  | { readonly id: string }
-  | { readonly key: string }
+  /** With the occurrence that a report names: whether it has timed out is read too. */
+  | { readonly id: string; readonly occurrenceId?: string | undefined }
+  | { readonly key: string; readonly occurrenceId?: string | undefined }
   | { readonly ids: readonly string[] }
   | { readonly subject: string; readonly after?: Serial; readonly limit: number }
   | { readonly declaredBy: string; readonly after?: Serial; readonly limit: number }

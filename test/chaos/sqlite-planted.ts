@@ -76,8 +76,48 @@ const SQLITE: readonly Simple[] = [
   },
 ]
 
+/** Bugs of what the campaign does not do, which a test must find. */
+const BY_TEST: readonly Planted[] = [
+  {
+    bug: 'a process without the secret of its store serves the webhooks',
+    edits: [
+      {
+        file: 'src/library/assemble.ts',
+        from: 'if (refusal === null) return all',
+        to: 'if (refusal !== undefined) return all',
+      },
+    ],
+    by: { test: 'on SQLite.*gives the webhooks back', file: 'test/e2e/secret.test.ts' },
+  },
+  {
+    bug: 'a snooze forgets the instant that the alarm was set for',
+    edits: [
+      {
+        file: 'src/library/alarms.ts',
+        from: 'const rule = { ...resolved.rule, asked: before.asked ?? before.at }',
+        to: 'const rule = { ...resolved.rule }',
+      },
+    ],
+    by: { test: 'leaves a snoozed one-shot where it is', file: 'test/declare/boot.test.ts' },
+  },
+  {
+    bug: 'a late report is credited to the newest failure',
+    edits: [
+      {
+        file: 'src/alarm/decisions/report.ts',
+        from: '...(timedOut !== undefined && { restates: timedOut.occurrence }),',
+        to: '',
+      },
+    ],
+    by: { test: 'a late report is credited', file: 'src/stores/sqlite/conformance.test.ts' },
+  },
+]
+
 const CAMPAIGN = ['--kills', '12', '--seed', '1']
-/** Bugs in the engine or the SQLite store that the campaign must find. */
-export const SQLITE_PLANTED = SQLITE.map(({ bug, breaches, ...edit }): Planted => {
-  return { bug, edits: [edit], by: { campaign: CAMPAIGN, breaches } }
-})
+/** Bugs in the engine or the SQLite store that the campaign, or a test, must find. */
+export const SQLITE_PLANTED: readonly Planted[] = [
+  ...SQLITE.map(({ bug, breaches, ...edit }): Planted => {
+    return { bug, edits: [edit], by: { campaign: CAMPAIGN, breaches } }
+  }),
+  ...BY_TEST,
+]

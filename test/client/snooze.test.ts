@@ -67,6 +67,63 @@ describe('a recurring alarm', () => {
     expect(story.filter(({ type }) => type === 'alarm.skipped')).toHaveLength(1)
   })
 
+  it('is refused while an occurrence fires whose successor it would have to skip', async () => {
+    await using bench = await opened()
+    const { wakeful, clock } = bench
+    let release = () => {}
+    const called: string[] = []
+    wakeful.handle('slow', ({ occurrence }) => {
+      const isFirst = called.push(occurrence.scheduledFor.toISOString()) === 1
+      return isFirst ? new Promise<void>((resolve) => (release = resolve)) : undefined
+    })
+    const { id } = await wakeful.set({ cron: '0 * * * *' }, { target: 'slow' })
+    await clock.advance('61m')
+    await expect(wakeful.snooze(id, at('10:00'))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('Cannot snooze: the alarm is firing now.'),
+    })
+    await wakeful.snooze(id, at('09:30'))
+    release()
+    await clock.advance('70m')
+    expect(called).toEqual([at('09:00'), at('09:30'), at('10:00')])
+  })
+
+  it('skips the next occurrence while the last one waits for its report', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set(
+      { cron: '0 * * * *' },
+      { target: 'ring', ack: 'report', overlap: 'allow' },
+    )
+    await clock.advance('61m')
+    await wakeful.snooze(id, at('10:30'))
+    await clock.advance('90m')
+    expect(fired).toEqual([at('09:00'), at('10:30')])
+  })
+
+  it('leaves what was fired by hand in the same millisecond where it is', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 12 * * *' }, { target: 'ring' })
+    await wakeful.pause(id)
+    for (let i = 0; i < 3; i++) await wakeful.fireNow(id)
+    await wakeful.snooze(id, '1h')
+    await wakeful.resume(id)
+    await clock.advance('2h')
+    expect(fired).toHaveLength(4)
+    expect(fired.at(-1)).toBe(at('09:00'))
+  })
+
+  it('names the snooze when it is refused', async () => {
+    await using bench = await opened()
+    const { wakeful, clock } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *', count: 1 }, { target: 'ring' })
+    for (const past of [at('07:59'), '2020-01-01T00:00Z'])
+      await expect(wakeful.snooze(id, past)).rejects.toMatchObject({ code: 'invalid_time', field: 'when' })
+    await clock.advance('2h')
+    await expect(wakeful.snooze(id, '10m')).rejects.toThrow('Cannot snooze: the alarm has ended')
+  })
+
   it('goes on with its last occurrence, and ends with it', async () => {
     await using bench = await opened()
     const { wakeful, clock, fired } = bench
@@ -95,7 +152,7 @@ describe('a recurring alarm', () => {
 })
 
 it('is the same call of the client, by id or key, and checks the version', async () => {
-  const { url } = await serving()
+  const { url, call } = await serving()
   const remote = connect(url, { timezone: 'Europe/Rome' })
   const set = await remote.set({ at: at('09:00'), timezone: 'UTC' }, { key: 'k', target: { event: true } })
   const snoozed = await remote.snooze({ key: 'k' }, '2040-01-01T10:00')
@@ -107,4 +164,6 @@ it('is the same call of the client, by id or key, and checks the version', async
   await expect(remote.snooze('none', '10m')).rejects.toMatchObject({ code: 'not_found' })
   for (const when of ['every day', { every: '1h' }])
     await expect(remote.snooze(set.id, when)).rejects.toThrow('until one instant')
+  const { detail } = (await call('POST', `/v1/alarms/${set.id}/snooze`, {})).json
+  expect(detail).toBe('Set exactly one of `fire_at`, `delay`, `when`. This time has none.')
 })

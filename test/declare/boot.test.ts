@@ -166,9 +166,20 @@ describe('apply', () => {
     ])
     expect((await wakeful.forTenant('default', 'ann').getByKey('theirs'))!.status).toBe('active')
     // What it removed can be declared again, and what a user sets anew is the user's.
-    expect(await wakeful.apply([item('a')])).toMatchObject({ changed: ['a'] })
+    expect(await wakeful.apply([item('a')])).toMatchObject({ created: ['a'], changed: [] })
     await wakeful.set(HOURLY, { key: 'x', target: 'tick' })
     expect(await wakeful.apply([], { name: 'billing', prune: true })).toMatchObject({ removed: [] })
+  })
+
+  it('leaves alone what a user changed since, until a list declares it again', async () => {
+    const { wakeful } = await start(newStore(), new VirtualClock(), async () => {})
+    await wakeful.apply([item('a'), item('b')])
+    await wakeful.set(HOURLY, { key: 'a', target: 'tick' })
+    await wakeful.set({ every: '3h' }, { key: 'b', target: 'tick' })
+    expect((await wakeful.getByKey('b'))!.declaredBy).toBeNull()
+    expect(await wakeful.apply([], { prune: true })).toMatchObject({ removed: ['a'] })
+    expect(await wakeful.apply([item('b')])).toMatchObject({ changed: ['b'] })
+    expect(await wakeful.apply([], { prune: true })).toMatchObject({ removed: ['b'] })
   })
 
   it('does not fire a one-shot, or a rule that has run out, a second time', async () => {
@@ -296,7 +307,7 @@ describe('a list that is declared every day', () => {
     const later = [{ key: 'later', when: { at: '2030-01-02T00:00:00Z' }, target: 'tick' }]
     await wakeful.apply(later, { name: 'b' })
     expect((await wakeful.apply([], { name: 'b', prune: true })).removed).toEqual(['later'])
-    expect((await wakeful.apply(later, { name: 'b' })).changed).toEqual(['later'])
+    expect((await wakeful.apply(later, { name: 'b' })).created).toEqual(['later'])
   })
 })
 

@@ -40,10 +40,20 @@ export function askedAt(rule: Extract<Rule, { kind: 'once' }>): number {
   return rule.asked ?? rule.at
 }
 
-/** Whether two JSON values are equal. A member that is undefined is the same as none, and their order does not matter. */
+/**
+ * Whether two JSON values are equal. A member that is undefined is the same as none, and their order does not matter, except
+ * within the body of a webhook, which is sent in its order.
+ */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const [one, other] = [a, b] as Record<string, unknown>[]
   const names = new Set([...Object.keys(one!), ...Object.keys(other!)])
-  return Array.isArray(a) === Array.isArray(b) && [...names].every((name) => isSame(one![name], other![name]))
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    [...names].every((name) =>
+      name === 'body'
+        ? JSON.stringify(one!.body) === JSON.stringify(other!.body)
+        : isSame(one![name], other![name]),
+    )
+  )
 }

@@ -153,10 +153,19 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
  * moves there, and if the rule's next one comes first, that one is skipped. The rule stays.
  */
 export function snooze(snapshot: Snapshot, until: number, context: Context): Change {
-  move(snapshot, 'fire_now')
+  move(snapshot, 'fire_now', 'snooze')
   const { alarm, timers, inFlight } = snapshot
+  const firing = timers.find(
+    ({ id, kind, generation }) => kind === 'due' && generation === alarm.generation && inFlight.has(id),
+  )
+  const afterFiring = firing === undefined ? null : following(alarm, firing)
+  // It has no timer yet, so nothing could skip it.
+  if (afterFiring !== null && afterFiring.scheduledFor <= until)
+    throw new WakefulError('alarm.firing', { verb: 'snooze' })
   const resting = timers.filter((timer) => !inFlight.has(timer.id) && timer.generation === alarm.generation)
-  const snoozed = resting.find(({ kind, scheduledFor }) => kind === 'forced' && scheduledFor > context.now)
+  // One that was fired by hand is named by an earlier `updatedAt`, which may be ahead of the clock: it stays.
+  const known = Math.max(context.now, alarm.updatedAt)
+  const snoozed = resting.find(({ kind, scheduledFor }) => kind === 'forced' && scheduledFor > known)
   const at = { scheduledFor: until, ...parkedIf(alarm.pausedAt !== null, until) }
   const request = alarmRecord('alarm.rescheduled', context.now, {
     reason: 'snooze',

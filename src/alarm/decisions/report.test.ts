@@ -87,7 +87,7 @@ describe('on what awaits it', () => {
     const named = occurrenceId(found.alarm, found.timers[0]!)
     expect(report(found, { ...ok, occurrenceId: named }, context).remove).toEqual([1])
     expect(() => report(found, { ...ok, occurrenceId: 'another' }, context)).toThrow(
-      expect.objectContaining({ code: 'conflict' }),
+      expect.objectContaining({ code: 'not_found' }),
     )
   })
 
@@ -139,10 +139,29 @@ describe('late, after the time-out', () => {
 
   test('it is refused where it names another occurrence', () => {
     expect(() => report(timedOut, { ...ok, occurrenceId: 'id-0-1' }, context)).toThrow(
-      expect.objectContaining({ code: 'already_ended' }),
+      expect.objectContaining({ code: 'not_found' }),
     )
-    const named = { ...ok, occurrenceId: `id-1-${NOW + HOUR}` }
-    expect(report(timedOut, named, context)).toMatchObject({ outcome: { status: 'completed' } })
+    const occurrence = `1-${NOW + HOUR}`
+    const found = { ...timedOut, timedOut: { occurrence, isNewest: true } }
+    expect(report(found, { ...ok, occurrenceId: `id-${occurrence}` }, context)).toMatchObject({
+      outcome: { status: 'completed' },
+      restates: occurrence,
+    })
+  })
+
+  test('about an older occurrence of a recurring alarm, it leaves the summary of the newest as it is', () => {
+    const overdue = { result: 'timeout_unknown', startedAt: NOW + HOUR, attempts: 1 }
+    const found = {
+      ...snapshot(hourly, [{}], { outcome: overdue }),
+      timedOut: { occurrence: '1-5', isNewest: false },
+    }
+    const change = report(found, { ...ok, occurrenceId: 'id-1-5' }, context)
+    expect(change.outcome).toBeUndefined()
+    expect(change).toMatchObject({
+      events: [{ type: 'alarm.completed', data: { late: true, occurrence_id: 'id-1-5' } }],
+      restates: '1-5',
+      tally: { from: 'timed_out', to: null, durationMs: null },
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import { TIMED_OUT } from '../../seeds/index.ts'
 import {
   type Change,
@@ -7,6 +7,7 @@ import {
   failedResult,
   isEnd,
   NO_OUTCOME,
+  type Outcome,
   occurrenceId,
   recurs,
   type Snapshot,
@@ -31,12 +32,15 @@ export function report(snapshot: Snapshot, reported: Report, context: Context): 
   const firing = pick(snapshot, reported, (timer) => snapshot.inFlight.has(timer.id))
   if (firing !== undefined) return reportEarly(firing, reported)
   const state = stateOf(alarm, timers, snapshot.outcome)
-  if (hasTimedOut(snapshot) && isOfCurrentGeneration(snapshot, reported))
+  const { occurrenceId: named } = reported
+  if (named === undefined ? hasTimedOut(snapshot) : snapshot.timedOut !== undefined)
     return reportLate(snapshot, reported, context)
   const verb = reported.ok ? 'complete' : 'fail'
-  if (isEnd(state)) {
+  if (isEnd(state) && state !== 'timed_out') {
     throw new WakefulError('alarm.ended', { verb, status: state })
   }
+  if (named !== undefined && pick(snapshot, reported, () => true) === undefined)
+    throw new WakefulError('alarm.no_such_occurrence', { verb, occurrence: display(named) })
   throw new WakefulError(recurs(alarm) ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
 }
 
@@ -55,14 +59,6 @@ function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
   if (recurs(alarm))
     return outcome?.status === null && outcome.completedAt === null && outcome.result === TIMED_OUT
   return stateOf(alarm, timers, outcome) === 'timed_out'
-}
-
-/** Whether the report is about the current generation of the alarm, not one from before a reschedule. */
-function isOfCurrentGeneration({ alarm }: Snapshot, reported: Report): boolean {
-  return (
-    reported.occurrenceId === undefined ||
-    reported.occurrenceId.startsWith(`${alarm.id}-${alarm.generation}-`)
-  )
 }
 
 function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, context: Context): Change {
@@ -97,28 +93,33 @@ function reportEarly(timer: Timer, reported: Report): Change {
   return { markEdited: [timer.id], reports: [{ id: timer.id, ok: reported.ok, text: reported.text }] }
 }
 
-/** A report after the timeout replaces the outcome. */
+/** A report after the timeout. It replaces the outcome, unless a later occurrence has one. */
 function reportLate(snapshot: Snapshot, reported: Report, context: Context): Change {
-  const { alarm } = snapshot
-  const outcome = snapshot.outcome ?? NO_OUTCOME
+  const { alarm, timedOut } = snapshot
+  const isNewest = hasTimedOut(snapshot) && timedOut?.isNewest !== false
+  const outcome = (isNewest ? snapshot.outcome : null) ?? NO_OUTCOME
   const ended = reported.ok ? 'completed' : 'failed'
   const durationMs = reported.ok && outcome.startedAt !== null ? context.now - outcome.startedAt : null
   const result = reported.ok ? reported.text : failedResult(reported.text, outcome.attempts)
+  // A record about the alarm: the occurrence has its own record of how it ended, the time-out.
+  const late = { late: true, ...(timedOut && { occurrence_id: `${alarm.id}-${timedOut.occurrence}` }) }
   const data = reported.ok
-    ? { result: reported.text, duration_ms: durationMs, late: true }
-    : { error: reported.text, late: true }
+    ? { result: reported.text, duration_ms: durationMs, ...late }
+    : { error: reported.text, ...late }
+  const replaced: Outcome = {
+    ...outcome,
+    status: recurs(alarm) ? null : ended,
+    result,
+    completedAt: reported.ok ? context.now : null,
+    durationMs,
+    lastError: reported.ok ? null : reported.text,
+    // The timeout counted the last attempt as a failure, which it was not.
+    failureCount: reported.ok ? outcome.attempts - 1 : outcome.failureCount,
+  }
   return {
-    outcome: {
-      ...outcome,
-      status: recurs(alarm) ? null : ended,
-      result,
-      completedAt: reported.ok ? context.now : null,
-      durationMs,
-      lastError: reported.ok ? null : reported.text,
-      // The timeout counted the last attempt as a failure, which it was not.
-      failureCount: reported.ok ? outcome.attempts - 1 : outcome.failureCount,
-    },
+    ...(isNewest && { outcome: replaced }),
     events: [alarmRecord(reported.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
+    ...(timedOut !== undefined && { restates: timedOut.occurrence }),
     // A recurring alarm keeps its status: only its occurrence, which was counted as timed out, is counted as what it is now.
     tally: recurs(alarm)
       ? { from: 'timed_out', to: reported.ok ? null : 'failed', durationMs }

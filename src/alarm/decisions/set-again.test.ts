@@ -66,6 +66,20 @@ const CANCELLED: Outcome = { ...NO_OUTCOME, status: 'cancelled' }
 const COMPLETED: Outcome = { ...NO_OUTCOME, status: 'completed' }
 const UNCHANGED = { change: {}, outcome: 'unchanged' }
 
+test('the order of members counts in the body of a webhook, and nowhere else', () => {
+  const target = (config: Readonly<Record<string, unknown>>) => ({
+    target: { kind: 'webhook', name: 'u', pool: 'wakeful', config },
+  })
+  const outcomeOf = (before: Readonly<Record<string, unknown>>, after: typeof before) => {
+    const found = stored(every10, {}, { alarm: target(before) })
+    return setAgain(found, asked(every10, {}, 0, target(after)), at(0)).outcome
+  }
+  expect(outcomeOf({ body: { a: 1, b: { c: 1, d: 2 } } }, { body: { a: 1, b: { d: 2, c: 1 } } })).toBe(
+    'replaced',
+  )
+  expect(outcomeOf({ body: { a: 1 }, method: 'PUT' }, { method: 'PUT', body: { a: 1 } })).toBe('unchanged')
+})
+
 describe('a set with the same definition changes nothing', () => {
   const cron: When = {
     cron: '0 9 * * 1-5',
@@ -249,6 +263,19 @@ describe('a set with another definition', () => {
     expect(change.events![0]!.data).toMatchObject({ reason: 'holiday', count: 2 })
   })
 
+  test('records days off that passed after the last instant of a pause', () => {
+    // Paused since Thursday: Thursday's and Friday's instants were skipped by the pause, the weekend's by the calendar.
+    const rule: When = { cron: '0 9 * * *', exclude: 'weekends' }
+    const found = stored(rule, {}, { alarm: { pausedAt: NOW }, timer: parked })
+    const due = { ...found.timers[0]!, scheduledFor: Date.UTC(2030, 0, 3, 9), nominal: null }
+    const then = Date.UTC(2030, 0, 6, 12)
+    const { change } = setAgain({ ...found, timers: [due] }, asked(every10, {}, then - NOW), at(then - NOW))
+    expect(change.events!.slice(0, 2).map(({ data }) => data)).toMatchObject([
+      { reason: 'paused', count: 2 },
+      { reason: 'holiday', count: 2, from: '2030-01-05T09:00:00.000Z' },
+    ])
+  })
+
   test('fires one at a time where an earlier one must have ended, and records the rest', () => {
     const due: When = { every: '10m', misfire: 'all' }
     for (const [overlap, reason] of [
@@ -311,7 +338,7 @@ describe('one that has ended', () => {
   test('starts afresh when it is set again', () => {
     for (const when of [instant, every10]) {
       const { change, outcome } = setAgain(stored(when, {}, { outcome: CANCELLED }), asked(when), at(0))
-      expect([outcome, change.alarm!.generation, change.tally!.to]).toEqual(['replaced', 2, 'pending'])
+      expect([outcome, change.alarm!.generation, change.tally!.to]).toEqual(['restarted', 2, 'pending'])
     }
     const firing = stored(every10, {}, { alarm: { cancelledAt: NOW, pausedAt: NOW }, inFlight: [1] })
     expect(setAgain(firing, asked(every10), at(0)).change.alarm).toMatchObject({
@@ -330,11 +357,11 @@ describe('one that has ended', () => {
       outcome: 'unchanged',
       change: { alarm: { declaredBy: 'default', label: '' } },
     })
-    expect(setAgain(ended(instant), declared(new Date(NOW + 2 * HOUR)), at(0)).outcome).toBe('replaced')
+    expect(setAgain(ended(instant), declared(new Date(NOW + 2 * HOUR)), at(0)).outcome).toBe('restarted')
     const counted: When = { every: '10m', count: 2 }
     expect(setAgain(ended(counted), declared(counted), at(0)).outcome).toBe('unchanged')
-    expect(setAgain(ended(counted), declared(every10), at(0)).outcome).toBe('replaced')
-    expect(setAgain(ended(every10, CANCELLED), declared(every10), at(0)).outcome).toBe('replaced')
+    expect(setAgain(ended(counted), declared(every10), at(0)).outcome).toBe('restarted')
+    expect(setAgain(ended(every10, CANCELLED), declared(every10), at(0)).outcome).toBe('restarted')
   })
 })
 

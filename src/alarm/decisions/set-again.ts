@@ -20,7 +20,8 @@ export interface Wanted extends Beginning {
 /** What a set of a known key did. */
 export interface SetAgain {
   readonly change: Change
-  readonly outcome: 'replaced' | 'unchanged'
+  /** `restarted`: the alarm had ended, and starts afresh. */
+  readonly outcome: 'replaced' | 'restarted' | 'unchanged'
 }
 
 /**
@@ -32,7 +33,7 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
   const isLiving = !isEnd(stateOf(alarm, timers, outcome)) && alarm.cancelledAt === null
   const declaredBy = wanted.alarm.declaredBy ?? alarm.declaredBy
   if (!isLiving) {
-    if (!isDone(snapshot, wanted.alarm)) return startAfresh()
+    if (!isDone(snapshot, wanted.alarm)) return { change: replaceBy(true), outcome: 'restarted' }
     // Retention keeps what a list declares, or the next start would set it anew.
     return {
       change: declaredBy === alarm.declaredBy ? {} : { alarm: { ...alarm, declaredBy } },
@@ -40,22 +41,19 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
     }
   }
   if (!isSameDefinition(alarm, wanted.alarm)) {
-    return replaceBy({ declaredBy }, wanted.resumes === true)
+    // A set that changes the alarm takes it over: a list that declared it must not cancel it any more.
+    return { change: replaceBy(wanted.resumes === true), outcome: 'replaced' }
   }
   const declared = declaredBy === alarm.declaredBy ? alarm : { ...alarm, declaredBy }
   if (wanted.resumes === true && alarm.pausedAt !== null)
     return { change: resume({ ...snapshot, alarm: declared }, context), outcome: 'replaced' }
   return { change: declared === alarm ? {} : { alarm: declared }, outcome: 'unchanged' }
 
-  function startAfresh(): SetAgain {
-    return replaceBy({}, true)
-  }
-
-  function replaceBy(fields: Partial<Alarm>, resumes: boolean): SetAgain {
+  function replaceBy(resumes: boolean): Change {
     const correlationId = givesCorrelationId(wanted.alarm) ? wanted.alarm.correlationId : alarm.id
     const notes = [...wanted.alarm.notes, ...zoneNotes(alarm, wanted.alarm)]
-    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId, notes, ...fields }, resumes }
-    return { change: replace(snapshot, by, 'set_again', context), outcome: 'replaced' }
+    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId, notes }, resumes }
+    return replace(snapshot, by, 'set_again', context)
   }
 }
 

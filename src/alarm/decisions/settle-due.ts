@@ -66,7 +66,19 @@ function withoutRow({ kind, wakeAt, scheduledFor, tick, generation, attempt, wai
 function pausedRecords(alarm: Alarm, due: Timer, context: Context): EventDraft[] {
   const first = atFirstSkipped(alarm, due)
   if (first.scheduledFor > context.now) return []
-  return [skippedRecord(alarm, first, 'paused', context.now, missedRange(alarm, first, context.now))]
+  const range = missedRange(alarm, first, context.now)
+  const { at: scheduledFor, nominal } = range.last
+  const last = { ...first, scheduledFor, nominal, tick: first.tick + range.count - 1 }
+  return [
+    skippedRecord(alarm, first, 'paused', context.now, range),
+    ...daysOffRecords(alarm, onward(due, following(alarm, last)), context),
+  ]
+}
+
+/** Instants on days off are recorded when the next occurrence comes due, which this one never will. */
+function daysOffRecords(alarm: Alarm, next: Timer | null, { now }: Context): EventDraft[] {
+  const days = next === null ? null : daysOffRange(alarm, next, Math.min(now, next.scheduledFor - 1))
+  return days === null ? [] : [skippedRecord(alarm, days.first, 'holiday', now, days)]
 }
 
 /** Decides about each due occurrence as a claim does, and goes on to the next as its delivery would. */
@@ -98,10 +110,7 @@ function walk(alarm: Alarm, due: Timer, open: number, context: Context): Settled
       timer = next === undefined || (next.kind ?? 'due') !== 'due' ? null : { ...timer, ...next }
     } else return { events, owed }
   }
-  // Instants on days off are recorded when the next occurrence comes due, which this one never will.
-  const days = timer === null ? null : daysOffRange(alarm, timer, Math.min(now, timer.scheduledFor - 1))
-  if (days !== null) events.push(skippedRecord(alarm, days.first, 'holiday', now, days))
-  return { events, owed }
+  return { events: [...events, ...daysOffRecords(alarm, timer, context)], owed }
 }
 
 /** The occurrence beside those of the new rule. It is no misfire any more, and does not lead to another one. */

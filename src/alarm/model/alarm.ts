@@ -69,6 +69,14 @@ export interface Snapshot {
   readonly outcome: Outcome | null
   /** Timers that a process has recorded as being delivered now. */
   readonly inFlight: ReadonlySet<Serial>
+  /** The occurrence that a report names, if it has timed out; `isNewest` if no other one of the alarm has since. */
+  readonly timedOut?: TimedOut
+}
+
+/** An occurrence whose time-out is in the log. */
+export interface TimedOut {
+  readonly occurrence: string
+  readonly isNewest: boolean
 }
 
 /** No calendars, as most alarms. */

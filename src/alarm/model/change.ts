@@ -28,6 +28,8 @@ export interface Change {
   readonly events?: readonly EventDraft[]
   /** How the counters behind `stats` change: the alarm leaves one and enters another. */
   readonly tally?: Tally
+  /** The occurrence whose failure this tally withdraws or restates; without it, the alarm's newest failure. */
+  readonly restates?: string
   /** New alarms that follow from this one: for a dead-letter target. */
   readonly spawn?: readonly { readonly alarm: Alarm; readonly timer: NewTimer }[]
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
 import { parseInstant } from '../../time/index.ts'
@@ -101,6 +102,7 @@ function addSnooze(program: Command, cli: CliContext): void {
   ])
   addSeenOption(addKeyOption(command)).action(
     oneAlarmAction(cli, (flags: SeenFlags & Globals, words) => {
+      if (words.length === 0) throw new WakefulError('cli.snooze_time_missing', {})
       const when = readWhen(words, {})
       const options = withoutUndefined({ ...seenOf(flags), timezone: flags.timezone })
       return change('snoozed', (alarms, id) => alarms.snooze(id, when, options))

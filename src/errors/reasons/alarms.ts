@@ -13,6 +13,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'alarm.firing': 'conflict: Cannot {verb}: the alarm is firing now. Try again when the delivery has ended.',
   'alarm.not_fired': 'conflict: Cannot {verb}: the alarm has not fired yet.',
   'alarm.no_report_awaited': 'conflict: Cannot {verb}: no occurrence of the alarm awaits a report.',
+  'alarm.no_such_occurrence':
+    'not_found: Cannot {verb}: the alarm has no occurrence {occurrence} that awaits a report or has timed out. Report each occurrence once, by the id that its delivery gave.',
   'alarm.single_occurrence': 'Cannot skip next: the alarm has only one occurrence. Cancel it instead.',
   'alarm.no_next_occurrence': 'conflict: Cannot skip next: no further occurrence is scheduled.',
   'alarm.edited':
@@ -21,6 +23,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'conflict: The alarm was cancelled while it was firing, and ends with this delivery. Set a new alarm.',
   'alarm.snooze_recurs':
     "An alarm is snoozed until one instant, or for one duration, such as '10m'. Use reschedule to change its rule.",
+  'alarm.snooze_past':
+    'invalid_time: {instant} is in the past. Use a time that is still to come, or fire the alarm now.',
   'alarm.snooze_cancelled': 'already_ended: Cannot snooze: the alarm was cancelled. Set it again.',
   'alarm.nothing_to_edit': 'There is nothing to edit. Name at least one field.',
   'alarm.which': 'Name the alarm by its id or by <key>: exactly one of them.',

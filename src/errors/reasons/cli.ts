@@ -10,6 +10,7 @@ export const CLI_REASONS = reasons('invalid_request', {
   'cli.server_url': '{field} must be the URL of a server, such as http://127.0.0.1:7420, not {value}.',
   'cli.time_missing':
     "The time is missing. Use WHEN (such as 'tomorrow at 9am'), <cron>, <every>, <rrule>, <unix> or <delay>.",
+  'cli.snooze_time_missing': "The time is missing. Use WHEN, such as 10m or 'tomorrow at 9am'.",
   'cli.seconds_as_text':
     "'{text}' is not a time in plain language. For seconds since 1970, use --unix {text}.",
   'cli.cron_as_text': "'{text}' is not a time in plain language. For a cron expression, use --cron '{text}'.",

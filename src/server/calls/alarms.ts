@@ -7,6 +7,7 @@ import {
   type OperationName,
   type operations,
   requiredWhen,
+  SINGLE_KINDS,
   setOf,
   wireRule,
   wireText,
@@ -108,7 +109,7 @@ export function alarmCalls(quotas: QuotaGuard) {
       const wanted = { does: 'edit', ref, moves: true, options: {} } as const
       return alarmReply(
         await quotas.within(context.caller, [wanted], (alarms) =>
-          alarms.snooze(ref, requiredWhen(body), seen(context)),
+          alarms.snooze(ref, requiredWhen(body, SINGLE_KINDS), seen(context)),
         ),
       )
     }),

@@ -15,6 +15,7 @@ import {
   type Snapshot,
   type State,
   skipNext,
+  snooze,
   stateOf,
   type Timer,
 } from '../../alarm/index.ts'
@@ -30,6 +31,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   resume,
   skipNext,
   fireNow,
+  snooze: (snapshot, context) => snooze(snapshot, context.now + 5, context),
   retry,
   complete: (snapshot, context) => report(snapshot, { ok: true, text: 'x' }, context),
   reschedule: (snapshot, context) =>

@@ -61,6 +61,44 @@ export const failureCases = casesOf('failures', {
     }
   },
 
+  async 'a late report is credited to the occurrence that it names'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ every: '1h' }, { ack: 'report', completionTimeout: '5m' })
+    for (let i = 0; i < 4; i++) {
+      harness.clock.step(i === 0 ? 3_600_000 : 3_300_000)
+      await harness.settle(await harness.claimOne(leases), 'delivered')
+      harness.clock.step(300_000)
+      await harness.claim(leases)
+    }
+    const reported = (occurrenceId: string, ok = true) =>
+      harness.edit(
+        id,
+        (found, context) => report(found, { ok, text: 'late', occurrenceId }, context),
+        ANN,
+        occurrenceId,
+      )
+    const [fourth, third, second, first] = await listed(harness)
+    const { outcome } = await harness.get(id)
+    await reported(`${id}-${first!.occurrence}`)
+    assert.deepEqual(await listed(harness), [fourth, third, second])
+    await reported(`${id}-${third!.occurrence}`, false)
+    assert.deepEqual(await listed(harness), [fourth, { ...third, kind: 'failed' }, second])
+    // The summary is that of the newest occurrence.
+    assert.deepEqual((await harness.get(id)).outcome, outcome)
+    const { failed, timedOut } = await harness.store.stats(ANN)
+    assert.deepEqual({ failed, timedOut }, { failed: 1, timedOut: 2 })
+    // Reported before, and never there.
+    for (const gone of [`${id}-${first!.occurrence}`, `${id}-1-1`, 'x', `${id}-${third!.occurrence}`])
+      await assert.rejects(reported(gone), { code: 'not_found' })
+    await reported(`${id}-${fourth!.occurrence}`)
+    assert.equal((await harness.get(id)).outcome?.result, 'late')
+    const late = (await harness.events(id)).filter(({ type }) => type === 'alarm.completed')
+    assert.deepEqual(
+      late.map(({ data }) => JSON.parse(data).occurrence_id),
+      [first, fourth].map((each) => `${id}-${each!.occurrence}`),
+    )
+  },
+
   async 'an alarm whose target is gone, and one that was missed, count as failed'(harness) {
     const leases = await harness.heartbeat()
     const gone = await harness.alarm({ delay: '1m' }, { key: 'gone' })

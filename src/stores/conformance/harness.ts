@@ -151,9 +151,10 @@ export class Harness {
     id: string,
     decide: (snapshot: Snapshot, context: Context) => Change,
     scope: Scope = ANN,
+    occurrenceId?: string,
   ): Promise<boolean> {
     const context = this.context()
-    const which = { id }
+    const which = { id, occurrenceId }
     const { results: answers } = await this.store.edit(
       scope,
       which,

@@ -232,6 +232,22 @@ export const logCases = casesOf('log', {
     assert.equal((await harness.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
   },
 
+  async 'prune keeps an ended alarm that a list declares'(harness) {
+    harness.hasPruned = true
+    const leases = await harness.heartbeat()
+    const request = harness.request({ delay: '1s' }, { key: 'declared' })
+    const declared = { ...request, alarm: { ...request.alarm, declaredBy: 'list' } }
+    await harness.store.set([declared], harness.context())
+    const other = await harness.alarm({ delay: '1s' }, { key: 'other' })
+    harness.clock.step(1_000)
+    await harness.settle((await harness.claim(leases)).timers, 'delivered')
+    harness.clock.step(3 * DAY_MS)
+    assert.deepEqual(await prune(harness), { alarms: 1, events: 0, wakes: 0, more: false })
+    assert.equal(await harness.store.get(ANN, { id: other }), null)
+    assert.equal(await harness.state(declared.alarm.id), 'fired')
+    assert.deepEqual(await harness.types(declared.alarm.id), ['alarm.fired'])
+  },
+
   async 'prune continues in bounded steps until everything old is deleted'(harness) {
     harness.hasPruned = true
     const ids: string[] = []

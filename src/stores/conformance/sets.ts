@@ -263,17 +263,17 @@ export const setCases = casesOf('sets', {
     for (const key of ['a', 'b']) assert.equal(await declare(key, 'list'), 'created')
     assert.equal(await declare('c', null), 'created')
     assert.deepEqual(await selected('list'), ['a', 'b'])
-    // A set that declares nothing leaves the name of a living alarm, changed or not; one that does takes it over.
+    // A set that declares nothing leaves the name, unless it changes the alarm; one that does takes it over.
     assert.equal(await declare('a', null), 'unchanged')
     assert.equal(await declare('b', null, '2h'), 'replaced')
     assert.equal(await declare('c', 'list'), 'unchanged')
-    assert.deepEqual(await selected('list'), ['a', 'b', 'c'])
+    assert.deepEqual(await selected('list'), ['a', 'c'])
     assert.equal(await declare('c', 'other'), 'unchanged')
-    assert.deepEqual([await selected('list'), await selected('other')], [['a', 'b'], ['c']])
+    assert.deepEqual([await selected('list'), await selected('other')], [['a'], ['c']])
     const id = (await harness.store.get(ANN, { key: 'a' }))!.alarm.id
     await harness.cancel(id)
-    assert.equal(await declare('a', null), 'replaced')
-    assert.deepEqual(await selected('list'), ['b'])
+    assert.equal(await declare('a', null), 'restarted')
+    assert.deepEqual(await selected('list'), [])
   },
 
   async 'several known keys in one batch find their alarms'(harness) {

@@ -11,6 +11,7 @@ import {
   retry,
   type Snapshot,
   skipNext,
+  snooze,
 } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { ClaimedTimer, Lease } from '../store.ts'
@@ -33,7 +34,20 @@ const VERBS: readonly Verb[] = [
   (snapshot, context) => report(snapshot, { ok: false, text: 'broken' }, context),
   (snapshot, context) =>
     replace(snapshot, { alarm: snapshot.alarm, first: context.now + 60_000 }, 'reschedule', context),
+  snoozeFor(10_000),
+  snoozeFor(90_000),
 ]
+
+/** As the library snoozes: a one-shot alarm moves, and of a recurring one, one occurrence. */
+function snoozeFor(ms: number): Verb {
+  return function snoozed(snapshot, context) {
+    const first = context.now + ms
+    if (recurs(snapshot.alarm)) return snooze(snapshot, first, context)
+    const event = (snapshot.outcome?.status ?? null) === null ? 'reschedule' : 'set_again'
+    return replace(snapshot, { alarm: snapshot.alarm, first }, event, context)
+  }
+}
+
 const OUTCOMES: readonly DeliveryKind[] = ['delivered', 'delivered', 'failed', 'failed', 'released']
 
 /** Whatever is called in whatever order, figures, timers and records stay true. A seed names each walk. */

@@ -220,6 +220,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   failuresOfTenant: 'events_failures_tenant',
   failuresOfAll: 'events_failures',
   restateFailures: 'events_alarm',
+  timedOut: 'events_timed_out',
   'import recurring': 'alarms_pkey',
   'prune metAlarms': 'events_alarm',
   'prune lockAlarms': 'alarms_pkey',

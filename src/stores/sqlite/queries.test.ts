@@ -163,6 +163,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   failuresOfTenant: 'wakeful_events_failures_tenant',
   failuresOfAll: 'wakeful_events_failures',
   restateFailure: 'wakeful_events_alarm',
+  timedOut: 'wakeful_events_timed_out',
   'prune newestEvent': 'wakeful_events_alarm',
   'prune newestNotKept': 'wakeful_events_alarm',
   'prune removeEvents': 'wakeful_events_alarm',

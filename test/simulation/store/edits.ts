@@ -12,9 +12,11 @@ import {
   type Decide,
   type Edited,
   type EditResult,
+  occurrenceInLog,
   type RecomputeFilter,
   type RecomputeResult,
   type Selector,
+  type StoredSnapshot,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
@@ -54,6 +56,7 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
 export function editSelected<A>(
   batch: WriteBatch,
   { seqs, next }: Selection,
+  which: Selector,
   decide: Decide<A>,
 ): EditResult<A> {
   const results: Edited<A>[] = []
@@ -61,11 +64,26 @@ export function editSelected<A>(
     batch.database.lock('alarms', seq)
     const snapshot = snapshotAt(batch.database, seq)
     if (snapshot === undefined) continue
-    const { change, answer } = decide(snapshot)
+    const { change, answer } = decide({ ...snapshot, ...timedOutNamed(batch.database, snapshot, which) })
     apply(batch.writes, snapshot.alarm, snapshot.timers, change, batch.context)
     results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
   return { results, next }
+}
+
+/** The occurrence that a late report names. */
+function timedOutNamed(
+  { tables }: SimulatedDatabase,
+  snapshot: StoredSnapshot,
+  which: Selector,
+): Pick<Snapshot, 'timedOut'> {
+  const named = occurrenceInLog(snapshot, which)
+  const failures = tables.eventsOfAlarm
+    .in(snapshot.alarm.seq)
+    .map(({ key }) => tables.events.get(key)!)
+    .filter(({ failure }) => failure === 'timed_out')
+  const found = failures.findLast(({ occurrence }) => named !== null && occurrence === named)
+  return found === undefined ? {} : { timedOut: { occurrence: named!, isNewest: found === failures.at(-1) } }
 }
 
 /** Computes the instants of live alarms again, a limited number at a time. */

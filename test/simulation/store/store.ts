@@ -95,7 +95,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const selection = await this.connection.send('edit.select', () =>
       open === undefined ? look() : this.database.within(open, look),
     )
-    return this.#write('edit.commit', context, (batch) => editSelected(batch, selection, decide), open)
+    return this.#write('edit.commit', context, (batch) => editSelected(batch, selection, which, decide), open)
   }
 
   async settle(

@@ -144,10 +144,12 @@ export class Writes implements ChangeWrites {
     })
   }
 
-  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null, named: string | null): void {
     const { events, eventsOfAlarm } = this.#database.tables
     const rows = eventsOfAlarm.in(alarm).map(({ key }) => events.get(key)!)
-    const last = rows.findLast(({ failure }) => failure === was)
+    const last = rows.findLast(
+      ({ failure, occurrence }) => failure === was && occurrence === (named ?? occurrence),
+    )
     if (last !== undefined) events.put(last.seq, { ...last, failure: is })
   }
 

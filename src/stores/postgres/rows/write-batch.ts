@@ -172,8 +172,8 @@ export class WriteBatch implements ChangeWrites {
     this.addEventRow(eventValues(context.newId(), alarm, event))
   }
 
-  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
-    this.#collect(sql.restateFailures, [alarm, was, is])
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null, occurrence: string | null): void {
+    this.#collect(sql.restateFailures, [alarm, was, is, occurrence])
   }
 
   /** Adds an event that is already a row. */

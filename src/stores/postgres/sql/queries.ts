@@ -216,10 +216,15 @@ export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type
     $9::text[], $10::text[], $11::bigint[], string_to_array($12, E'\\x01'))`
 /** Found from the alarm's newest event backwards: what is restated failed a moment ago, or ended the alarm. */
 export const restateFailures = `UPDATE wakeful.events e SET failure = n.new FROM (
-    SELECT f.seq, r.new FROM unnest($1::bigint[], $2::text[], $3::text[]) AS r (alarm, old, new)
+    SELECT f.seq, r.new
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS r (alarm, old, new, occurrence)
     CROSS JOIN LATERAL (SELECT seq FROM wakeful.events WHERE alarm = r.alarm AND failure = r.old
-      ORDER BY seq DESC LIMIT 1) f) n
+      AND (r.occurrence IS NULL OR occurrence = r.occurrence) ORDER BY seq DESC LIMIT 1) f) n
   WHERE e.seq = n.seq`
+/** Whether an occurrence has timed out, and whether it was the alarm's newest that did. */
+export const timedOut = `SELECT (seq = (SELECT max(seq) FROM wakeful.events WHERE alarm = $1::bigint
+    AND failure = 'timed_out'))::int FROM wakeful.events WHERE alarm = $1::bigint AND failure = 'timed_out' AND occurrence = $2
+  ORDER BY seq DESC LIMIT 1`
 
 /** Compared as a row, as in reads/list.ts. */
 export const failuresOfOwner = `SELECT ${FAILURE_COLUMNS} FROM wakeful.events WHERE failure IS NOT NULL AND tenant = $1

@@ -4,11 +4,19 @@ import {
   type Context,
   type Scope,
   type Serial,
+  type Snapshot,
   snapshotAfter,
 } from '../../../alarm/index.ts'
-import { apply, type Decide, type EditResult, type Selector, type StoredSnapshot } from '../../index.ts'
+import {
+  apply,
+  type Decide,
+  type EditResult,
+  occurrenceInLog,
+  type Selector,
+  type StoredSnapshot,
+} from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { lockSnapshots, seqsNamed, snapshotIn, type WriteBatch } from '../rows/index.ts'
+import { lockSnapshots, type Snapshots, seqsNamed, snapshotIn, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import type { Ending } from './group-commit.ts'
 
@@ -43,18 +51,29 @@ export async function editAll(
     const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
     const snapshots = await lockSnapshots(batch.session, seqs, batch.clockOverride)
     for (const { job, index, seqs: own, next } of now) {
-      endings[index] = decideAll(
-        batch,
-        job,
-        () => own.flatMap((seq) => snapshotIn(snapshots, seq) ?? []),
-        next,
-      )
+      const timedOut = await timedOutNamed(batch.session, snapshots, own, job)
+      const read = () => own.flatMap((seq) => snapshotIn(snapshots, seq) ?? [])
+      endings[index] = decideAll(batch, job, () => read().map((each) => ({ ...each, ...timedOut })), next)
     }
     await batch.flush()
     left = left.filter((each) => !now.includes(each))
     if (left.length > 0) await batch.session.acknowledged()
   }
   return endings
+}
+
+/** The occurrence that a late report names. The alarm is locked: nobody else restates it meanwhile. */
+async function timedOutNamed(
+  session: Session,
+  snapshots: Snapshots,
+  [seq]: readonly Serial[],
+  { which }: EditJob,
+): Promise<Pick<Snapshot, 'timedOut'>> {
+  const snapshot = seq === undefined ? undefined : snapshots.found.get(seq)
+  const occurrence = snapshot === undefined ? null : occurrenceInLog(snapshot, which)
+  if (seq === undefined || occurrence === null) return {}
+  const [row] = await session.rows(sql.timedOut, seq, occurrence)
+  return row === undefined ? {} : { timedOut: { occurrence, isNewest: row[0] === 1 } }
 }
 
 /** All of one caller's decisions, or none of them. */

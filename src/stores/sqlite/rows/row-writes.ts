@@ -107,8 +107,8 @@ export class RowWrites implements ChangeWrites {
     this.session.run(sql.insertEvent, ...eventValues(context.newId(), alarm, event))
   }
 
-  restateFailure(alarm: Serial, was: Failure, is: Failure | null): void {
-    this.session.run(sql.restateFailure, is, alarm, was)
+  restateFailure(alarm: Serial, was: Failure, is: Failure | null, occurrence: string | null): void {
+    this.session.run(sql.restateFailure, is, alarm, was, occurrence)
   }
 }
 

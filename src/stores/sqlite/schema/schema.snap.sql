@@ -252,6 +252,8 @@ CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 
 CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 
+CREATE INDEX wakeful_events_timed_out ON wakeful_events (alarm) WHERE failure = 'timed_out';
+
 CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
 
 CREATE INDEX wakeful_inbox_arrived ON wakeful_inbox (arrived_at);

@@ -123,7 +123,11 @@ export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type,
   correlation_id, failure, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 export const restateFailure = `UPDATE wakeful_events SET failure = ? WHERE seq = (
-  SELECT seq FROM wakeful_events WHERE alarm = ? AND failure = ? ORDER BY seq DESC LIMIT 1)`
+  SELECT seq FROM wakeful_events INDEXED BY wakeful_events_alarm
+  WHERE alarm = ? AND failure = ? AND occurrence IS coalesce(?, occurrence) ORDER BY seq DESC LIMIT 1)`
+/** Whether an occurrence has timed out, and whether it was the alarm's newest that did. */
+export const timedOut = `SELECT seq = (SELECT max(seq) FROM wakeful_events WHERE alarm = ?1 AND failure = 'timed_out')
+  AS is_newest FROM wakeful_events WHERE alarm = ?1 AND failure = 'timed_out' AND occurrence = ?2 ORDER BY seq DESC LIMIT 1`
 
 export const failuresOfOwner = `SELECT ${FAILURE_COLUMNS} FROM wakeful_events
   WHERE failure IS NOT NULL AND tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`

@@ -1,9 +1,10 @@
-import { type Scope, snapshotAfter } from '../../../alarm/index.ts'
+import { type Scope, type Serial, type Snapshot, snapshotAfter } from '../../../alarm/index.ts'
 import {
   apply,
   type Decide,
   type Edited,
   type EditResult,
+  occurrenceInLog,
   type Selector,
   type StoredAlarm,
 } from '../../index.ts'
@@ -21,12 +22,22 @@ export function editSelected<A>(
   const results: Edited<A>[] = []
   const inFlight = readInFlight(write.session)
   for (const alarm of alarms) {
-    const snapshot = snapshotOf(write.session, alarm, inFlight)
+    const snapshot = withTimedOut(write, snapshotOf(write.session, alarm, inFlight), alarm.seq, which)
     const { change, answer } = decide(snapshot)
     apply(write, alarm, snapshot.timers, change, write.context)
     results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
   return { results, next }
+}
+
+/** The snapshot, with the occurrence that a late report names. */
+function withTimedOut({ session }: RowWrites, snapshot: Snapshot, seq: Serial, which: Selector): Snapshot {
+  const occurrence = occurrenceInLog(snapshot, which)
+  if (occurrence === null) return snapshot
+  const found = session.get<{ is_newest: number }>(sql.timedOut, seq, occurrence)
+  return found === undefined
+    ? snapshot
+    : { ...snapshot, timedOut: { occurrence, isNewest: found.is_newest === 1 } }
 }
 
 function select(

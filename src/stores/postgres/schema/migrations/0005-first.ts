@@ -167,6 +167,7 @@ CREATE INDEX events_tenant ON wakeful.events (tenant, seq);
 CREATE INDEX events_failures_owner ON wakeful.events (tenant, owner, seq) WHERE failure IS NOT NULL;
 CREATE INDEX events_failures_tenant ON wakeful.events (tenant, seq) WHERE failure IS NOT NULL;
 CREATE INDEX events_failures ON wakeful.events (seq) WHERE failure IS NOT NULL;
+CREATE INDEX events_timed_out ON wakeful.events (alarm, seq) WHERE failure = 'timed_out';
 CREATE INDEX events_alarm ON wakeful.events (alarm, seq) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX events_appended ON wakeful.events (id) WHERE alarm IS NULL;
 

@@ -176,6 +176,7 @@ CREATE INDEX wakeful_events_tenant ON wakeful_events (tenant);
 CREATE INDEX wakeful_events_failures_owner ON wakeful_events (tenant, owner) WHERE failure IS NOT NULL;
 CREATE INDEX wakeful_events_failures_tenant ON wakeful_events (tenant) WHERE failure IS NOT NULL;
 CREATE INDEX wakeful_events_failures ON wakeful_events (seq) WHERE failure IS NOT NULL;
+CREATE INDEX wakeful_events_timed_out ON wakeful_events (alarm) WHERE failure = 'timed_out';
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 
