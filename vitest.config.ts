@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -9,7 +10,11 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
-    // Servers that tests start listen where there is room.
-    env: { WAKEFUL_PORT: '0' },
+    env: {
+      // Servers that tests start listen where there is room.
+      WAKEFUL_PORT: '0',
+      // Hundreds of processes start from the sources; each would strip and compile them anew.
+      NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile'),
+    },
   },
 })

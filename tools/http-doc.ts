@@ -16,6 +16,8 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 - **Isolation**: what belongs to others returns the same 404 as what does not exist.
 - **Idempotency**: \`POST /v1/alarms\` and \`PUT /v1/alarms/by-key/{key}\` accept the header \`Idempotency-Key\`, the same as \`idempotency_key\` in the body. If the
   key is known, nothing changes and the first alarm is returned. \`POST /v1/alarms/batch\` rejects the header, because each item has its own key. Other calls ignore it.
+- **A response that was lost**: repeat the call. A set needs its idempotency key for that; a repeated edit, pause, resume or cancel changes nothing more. The \`outcome\` of a repeated cancel is \`ended\`, and the \`status\` of its alarm says whether it was cancelled or had fired.
+  A repeated \`fire\`, \`skip\` or edit with a \`delay\` acts again. Send the \`If-Match\` of the alarm you read: 409 \`conflict\` then means that the first call took effect, or somebody else's.
 - **Versions**: an alarm has an \`ETag\`, which changes whenever its JSON does, also when it fires or fails. An edit that sends it (or the \`updated_at\`) in \`If-Match\` is rejected (409 \`conflict\`) if the alarm was edited since. A fire in between is no conflict.
 - **Request ids**: every response has an \`x-request-id\`: yours, or a new one. A W3C \`traceparent\` is passed on from the set to the wake.
 - **Errors** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`, \`reason\` and \`params\` ([errors](errors.md)). A 429 has \`Retry-After\`.

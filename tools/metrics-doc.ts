@@ -6,7 +6,7 @@ const HEAD = `<!-- Written by tools/metrics-doc.ts from src/server/observability
 # Metrics
 
 The metrics of \`GET /metrics\`. Counters start at 0 with each process, for each known value of a label. Gauges are read at each scrape;
-those of the store are left out, with \`wakeful_store_up\` at 0, if the store does not answer within 2 s. Node's own metrics
+those of the store are left out, with \`wakeful_store_up\` at 0, if the store does not answer within 800 ms. Node's own metrics
 (\`process_…\`, \`nodejs_…\`) are included: memory, CPU, the event loop.
 
 No metric has a label for tenants, owners, alarms or endpoints. Each value of a label is a series in Prometheus, and the number of these values is not bounded. The event log

@@ -155,7 +155,7 @@ function momentText(moment: Moment): string {
   const tag = Object.prototype.toString.call(input)
   if (tag === '[object Temporal.Instant]') return String(input)
   if (tag === '[object Date]') return isoOf(input as Date)
-  throw new WakefulError('instant.type', {})
+  throw new WakefulError('instant.type', { value: typeName(input) })
 }
 
 function isoOf(date: Date): string {

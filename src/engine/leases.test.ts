@@ -37,15 +37,15 @@ test('a release that failed is tried again at the next heartbeat', async () => {
     onLost: ({ pool }) => void lost.push(pool),
     onRenewed: async () => {},
   })
-  const held = () => leases.all.map(({ pool }) => pool).sort()
+  const leased = () => leases.all.map(({ pool }) => pool).sort()
   await leases.heartbeat()
-  expect(held()).toEqual(['app', 'wakeful'])
+  expect(leased()).toEqual(['app', 'wakeful'])
   pools = ['app']
   await leases.heartbeat()
   // Nothing is claimed with it any more, but the store still has it as this process's.
-  expect([errors, lost, held()]).toEqual([[refused], ['wakeful'], ['app', 'wakeful']])
+  expect([errors, lost, leased()]).toEqual([[refused], ['wakeful'], ['app', 'wakeful']])
   await leases.heartbeat()
-  expect([released, errors, held()]).toEqual([[['wakeful'], ['wakeful']], [refused], ['app']])
+  expect([released, errors, leased()]).toEqual([[['wakeful'], ['wakeful']], [refused], ['app']])
   const states = await sqlite.shardStates(false, ['app', 'wakeful'])
   expect(states.map(({ pool, holder }) => [pool, holder !== null])).toEqual([
     ['app', true],

@@ -1,6 +1,6 @@
 import type { ParamsOf, ReasonId } from './index.ts'
 import { type ErrorCode, type Params, reasonOf } from './reason.ts'
-import { type ErrorData, libraryField, render } from './words.ts'
+import { type ErrorData, libraryField, render, wireField } from './words.ts'
 
 /** What an error can carry beside its reason. */
 export interface ErrorOptions {
@@ -102,8 +102,10 @@ export function unknownWireField(
   field?: string,
   isListed = true,
 ): WakefulError {
-  const { other, ...params } = unknownField(name, known).params as ParamsOf<'field.unknown'>
+  const { other: near, ...params } = unknownField(name, known).params as ParamsOf<'field.unknown'>
   const fields = isListed ? known.map(libraryField) : []
+  // The library's names of fields are tried first: `cron` for `cron_expr`, `idempotencyKey`.
+  const other = known.find((each) => each === wireField(name)) ?? near
   return new WakefulError(
     'field.unknown',
     { ...params, fields, other: other === null ? null : libraryField(other) },

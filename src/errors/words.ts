@@ -19,6 +19,13 @@ export interface Words {
   names(fields: readonly string[]): string
   /** A field with a value, as the caller would write it. */
   option(field: string, value: string): string
+  /** An object as the caller would write it: `{ inbox: true }` in the library, and JSON elsewhere. */
+  object(members: Members): string
+}
+
+/** What an object in a message has, by the names of the library. */
+export interface Members {
+  readonly [name: string]: string | number | true | readonly string[] | Members
 }
 
 const PART = { library: 'option', wire: 'field', cli: 'flag', mcp: 'argument' }
@@ -79,6 +86,7 @@ export function render(error: ErrorData, where: Interface): string {
     name,
     names: (fields) => fields.map(name).join(', '),
     option: (field, value) => optionIn(where, field, value),
+    object: (members) => objectIn(where, members),
   })
   const others = (error.errors ?? []).map((each) => render(each, where))
   const text = [...others, own].filter((each) => each !== '').join(' ')
@@ -102,6 +110,18 @@ function optionIn(where: Interface, field: string, value: string): string {
   const quote = (text: string) => (where === 'library' ? `'${text}'` : `"${text}"`)
   const names = where === 'library' ? field.split('.') : wireField(field).split('.').map(quote)
   return names.reduceRight((inner, name) => `{ ${name}: ${inner} }`, quote(value))
+}
+
+function objectIn(where: Interface, members: Members): string {
+  const isLibrary = where === 'library'
+  const parts = Object.entries(members).map(([name, value]) => {
+    const isObject = typeof value === 'object' && !Array.isArray(value)
+    const text = isObject ? objectIn(where, value as Members) : JSON.stringify(value)
+    return isLibrary
+      ? `${name}: ${isObject ? text : text.replaceAll('"', "'")}`
+      : `${JSON.stringify(snake(name))}:${text}`
+  })
+  return isLibrary ? `{ ${parts.join(', ')} }` : `{${parts.join(',')}}`
 }
 
 function flagOf(field: string): string {

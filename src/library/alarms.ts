@@ -26,7 +26,6 @@ import {
   type Serial,
   type Snapshot,
   skipNext,
-  snooze,
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
@@ -54,6 +53,7 @@ import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
 import type { Inbox } from './resources.ts'
+import { snoozed } from './snoozed.ts'
 
 const SEEN = { updatedAt: true } as const
 const MOVE = { ...SEEN, timezone: true } as const
@@ -111,11 +111,19 @@ export class ScopedAlarms
   apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
     return applyList(items, options, {
       limits: this.library.limits,
-      store: async (declared, declaredBy) => {
-        const results = await this.#storeItems(declared, { declaredBy, withIndex: ofItem })
+      store: async (placed, declaredBy) => {
+        const items = placed.map(({ item }) => item)
+        const withIndex: StoreOptions['withIndex'] = (at, work) => ofItem(placed[at]!.at, work)
+        const results = await this.#storeItems(items, { declaredBy, withIndex })
         for (const result of results) this.#setViewOf(result)
         return results
       },
+      request: async (item, at) => {
+        const [whole] = await this.#withDefaultTarget([item])
+        const context = this.library.context()
+        return this.#request(whole!, null, { ...context, now: at ?? context.now }, [], () => [])
+      },
+      get: (key) => this.library.store.get(this.scope, { key }),
       cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel, isUndeclared: true }),
     })
   }
@@ -188,14 +196,7 @@ export class ScopedAlarms
       const resolved = resolveWhen(when, whenContext)
       assertSnooze(resolved, context.now)
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-      const { rule: before } = snapshot.alarm
-      if (before.kind !== 'once') return snooze(snapshot, resolved.first, context)
-      const ended = snapshot.outcome?.status ?? null
-      if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
-      const { first, notes } = resolved
-      const rule = { ...resolved.rule, asked: before.asked ?? before.at }
-      const event = ended === null ? 'reschedule' : 'set_again'
-      return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
+      return snoozed(snapshot, resolved, context)
     })
   }
 

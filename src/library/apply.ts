@@ -1,16 +1,18 @@
 import {
   ALARM_OPTIONS,
+  type Alarm,
   assertName,
   type CancelOutcome,
   checked,
   checkedList,
+  isSameDefinition,
   type Limits,
   ofItem,
   type Serial,
   type Snapshot,
 } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
-import type { EditResult, Selector, SetResult } from '../stores/index.ts'
+import type { EditResult, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import type { SetManyItem } from './api.ts'
 
 /** One item of `apply`. */
@@ -32,10 +34,19 @@ export interface Applied {
   readonly removed: readonly string[]
 }
 
+/** An item and its place in the list, which errors name. */
+export interface Placed {
+  readonly item: DeclaredAlarm
+  readonly at: number
+}
+
 /** What a list needs of its owner's alarms. */
 interface ApplyPorts {
   readonly limits: Limits
-  readonly store: (items: readonly DeclaredAlarm[], declaredBy: string) => Promise<readonly SetResult[]>
+  readonly store: (items: readonly Placed[], declaredBy: string) => Promise<readonly SetResult[]>
+  /** What setting an item at an instant asks of the store, by default now. */
+  readonly request: (item: DeclaredAlarm, at?: number) => Promise<SetRequest>
+  readonly get: (key: string) => Promise<Snapshot | null>
   readonly cancel: (
     which: Selector,
     mayCancel: (snapshot: Snapshot) => boolean,
@@ -47,6 +58,8 @@ const OPTIONS = { name: true, prune: true } as const
 const { idempotencyKey: _, ...NAMED } = ALARM_OPTIONS
 const ITEM_FIELDS = { ...NAMED, when: true, timezone: true, paused: true } as const
 const NAME_DEFAULT = 'default'
+/** The refusals of a rule that has no instant any more. */
+const OVER = new Set<string>(['rule.outside_bounds', 'rule.all_past', 'rule.until_before_first'])
 /** Alarms are cancelled in chunks, so that other calls get the write lock in between. */
 const CANCELLED_AT_ONCE = 500
 
@@ -70,7 +83,7 @@ export async function applyList(
     )
   assertBatch(items, ports.limits)
   const keys = keysOf(items)
-  const results = await ports.store(items, name)
+  const results = await storeList(items, name, ports)
   const keysBy = (...outcomes: SetResult['outcome'][]) =>
     results.flatMap(({ outcome, snapshot }) => (outcomes.includes(outcome) ? [snapshot.alarm.key!] : []))
   return {
@@ -79,6 +92,60 @@ export async function applyList(
     unchanged: keysBy('unchanged'),
     removed: prune ? await cancelOthers(name, keys, ports) : [],
   }
+}
+
+/**
+ * Stores the list. A rule that is over cannot be set, but its alarm may have been declared while it was not. That alarm is
+ * left as it is; otherwise a program could not start any more once a rule of its list is over.
+ */
+async function storeList(
+  items: readonly DeclaredAlarm[],
+  declaredBy: string,
+  ports: ApplyPorts,
+): Promise<SetResult[]> {
+  const placed = items.map((item, at) => ({ item, at }))
+  try {
+    return [...(await ports.store(placed, declaredBy))]
+  } catch (thrown) {
+    if (!isOver(thrown)) throw thrown
+  }
+  const over: SetResult[] = []
+  const left: Placed[] = []
+  for (const each of placed) {
+    const snapshot = await overAlarm(each, ports)
+    if (snapshot === null) left.push(each)
+    else over.push({ snapshot, outcome: 'unchanged' })
+  }
+  return [...over, ...(await ports.store(left, declaredBy))]
+}
+
+/** The alarm of an item whose rule is over; null if it is not over. Refused if the alarm is defined in another way. */
+async function overAlarm({ item, at }: Placed, ports: ApplyPorts): Promise<Snapshot | null> {
+  try {
+    await ports.request(item)
+    return null
+  } catch (thrown) {
+    if (!isOver(thrown)) return null
+    const snapshot = await ports.get(item.key)
+    if (snapshot !== null && (await isDefinedSo(snapshot.alarm, item, ports))) return snapshot
+    return ofItem(at, () => {
+      throw thrown
+    })
+  }
+}
+
+/** Whether the alarm is what the item meant when the alarm was set. */
+async function isDefinedSo(alarm: Alarm, item: DeclaredAlarm, { request }: ApplyPorts): Promise<boolean> {
+  try {
+    return isSameDefinition(alarm, (await request(item, alarm.registeredAt)).alarm)
+  } catch (thrown) {
+    if (isOver(thrown)) return false
+    throw thrown
+  }
+}
+
+function isOver(thrown: unknown): thrown is WakefulError {
+  return thrown instanceof WakefulError && OVER.has(thrown.reason)
 }
 
 /** Refuses a batch that is too large. */

@@ -11,14 +11,14 @@ const PAUSED_MS_MIN = 1_000
 const PAUSED_MS_MAX = 60_000
 
 /** A kind that has one target, which is written as `{ inbox: true }`. */
-function onlyTarget(kind: string, form: string, deliver: TargetKind['deliver']): TargetKind {
+function onlyTarget(kind: string, deliver: TargetKind['deliver']): TargetKind {
   const target: Target = { kind, name: kind, pool: BUILT_IN_POOL }
   return {
     kind,
     fields: [kind],
     parse(spec) {
       if (spec[kind] === true) return target
-      throw new WakefulError('target.form', { target: kind, form })
+      throw new WakefulError('target.form', { target: kind })
     },
     deliver,
   }
@@ -28,13 +28,13 @@ function onlyTarget(kind: string, form: string, deliver: TargetKind['deliver']):
  * The event log itself: the fire is its record, written as the timer moves, so that nothing can be lost between
  * publishing and marking. The engine settles it without a delivery.
  */
-export const eventTarget = onlyTarget('event', '{ event: true }', async () => ({
+export const eventTarget = onlyTarget('event', async () => ({
   report: null,
 }))
 
 /** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
 export function inboxTarget(inbox: Pick<Inbox, 'putWake' | 'removeWake'>): TargetKind {
-  return onlyTarget(INBOX, "'inbox' or { inbox: true }", async (delivery) => {
+  return onlyTarget(INBOX, async (delivery) => {
     const { alarm, timer, firedAt } = delivery
     const { tenant, owner } = alarm
     const id = occurrenceId(alarm, timer)
@@ -57,7 +57,7 @@ export function defaultTarget(
   deliver: TargetKind['deliver'],
   isPaused: (target: Target) => boolean,
 ): TargetKind {
-  return onlyTarget('default', '{ default: true }', async (delivery) => {
+  return onlyTarget('default', async (delivery) => {
     const { alarm, timer, firedAt, tx } = delivery
     const target = await find(alarm)
     if (target === null || target.kind === 'default')

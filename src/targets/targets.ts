@@ -96,6 +96,7 @@ export class Targets implements Dispatcher {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object' || Array.isArray(spec))) {
       throw new WakefulError('target.malformed', { value: display(spec) }, { field })
     }
+    if (typeof spec === 'string' && spec.trim() === '') throw new WakefulError('field.empty', {}, { field })
     const object = typeof spec === 'string' ? this.#named(spec) : spec
     const kinds = [...this.#kinds.keys()]
     const kind = this.#kinds.get(kinds.find((name) => Object.hasOwn(object, name)) ?? '')

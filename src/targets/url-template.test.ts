@@ -48,6 +48,25 @@ test.each([
   expect.assertions(1)
 })
 
+test.each([
+  'https://a.example/%{{owner}}',
+  'https://a.example/x?y=%2{{label}}',
+  'https://a.example/%%F{{ key }}',
+])('refuses %s, whose percent sign would decode the value', (template) => {
+  expect(() => assertUrlTemplate(template)).toThrow(
+    expect.objectContaining({ reason: 'webhook.placeholder_after_percent', field: 'webhook' }),
+  )
+})
+
+test('takes a percent sign that is encoded, or complete, before a value', () => {
+  for (const before of ['%25', '%2F', '%25-', '%20']) {
+    assertUrlTemplate(`https://a.example/${before}{{owner}}`)
+    expect(filled(`https://a.example/${before}{{owner}}`, { owner: '41' })).toBe(
+      `https://a.example/${before}41`,
+    )
+  }
+})
+
 test('two values together cannot be two dots, and null is refused', () => {
   expect(() => filled('https://a.example/{{owner}}{{label}}/x', { owner: '.', label: '.' })).toThrow('path')
   expect(() => filled('https://a.example/{{key}}')).toThrow('{{key}} is empty')

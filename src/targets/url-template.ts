@@ -7,6 +7,8 @@ const NOT_IN_URLS: readonly WakeField[] = ['payload', 'wake_message']
 const IN_URLS = WAKE_FIELDS.filter((name) => !NOT_IN_URLS.includes(name))
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
+/** A percent sign that would be decoded together with the first letters of a value. */
+const OPEN_PERCENT = /%[0-9a-f]?\{\{/i
 /** The part of a URL that says which host is called. */
 const AUTHORITY = /^https?:[/\\]*[^/\\?#]*/i
 /** A segment that URLs drop, together with the one before it if it is two dots. */
@@ -18,6 +20,8 @@ const FILLED_BYTES_MAX = 8_192
 export function assertUrlTemplate(url: string): void {
   if (AUTHORITY.exec(url)?.[0].includes('{{') === true)
     throw new WakefulError('webhook.placeholder_in_host', {}, { field: 'webhook' })
+  if (OPEN_PERCENT.test(url))
+    throw new WakefulError('webhook.placeholder_after_percent', {}, { field: 'webhook' })
   for (const [placeholder, name] of url.matchAll(PLACEHOLDER))
     if (!IN_URLS.includes(name!.trim() as WakeField)) {
       const params = { name: display(placeholder), known: IN_URLS }

@@ -51,6 +51,8 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['events', '--json', '--limit', '2'],
     ['events', '--type', 'alarm.*', '--type', 'order.paid', '--since', '1h', '--subject', 'nobody'],
     ['events', '--type', 'alarm.cancelled', '--json'],
+    ['events', '--type', 'alarm.resumed,alarm.paused'],
+    ['events', '--since', '1h', '--until', '2h'],
     ['list', '--status', 'Scheduled'],
     ['history', '--status', 'timeout_unknown'],
     ['resume', '$a', '--if-updated-at', '2026-01-01T00:00Z'],
@@ -62,6 +64,18 @@ const STORY: Record<string, readonly (readonly string[])[]> = {
     ['history', '--status', 'cancelled'],
     ['history', '--since', '2h', '--json'],
     ['failed'],
+  ],
+  'a key that several owners have': [
+    ['set', '2040-05-01', '--key', 'k', '--owner', 'ann'],
+    ['get', '--key', 'k', '--all-owners'],
+    ['set', '2040-05-02', '--key', 'k', '--owner', 'bob'],
+    ['set', '2040-05-02', '--key', 'k2', '--tenant', 'acme'],
+    ['get', '--key', 'k', '--all-owners'],
+    ['why', '--key', 'k', '--all-tenants'],
+    ['why', '--key', 'k2', '--all-tenants'],
+    ['why', '--key', 'k2', '--all-owners'],
+    ['events', '--key', 'k', '--all-owners', '--json'],
+    ['events', '--key', 'k2', '--all-tenants', '--json'],
   ],
   'targets that no process has registered': [
     ['set', '2040-05-01', '--target', 'inboxx'],
@@ -254,7 +268,7 @@ describe('through a server', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: No answer from http:\/\/127\.0\.0\.1:1 .*\(store_unavailable\)\n$/,
+        /^error: No answer from http:\/\/127\.0\.0\.1:1 .*Is the server running\? Start one with `wakeful serve`\..*\(store_unavailable\)\n$/,
       ),
     })
     expect(stderr).not.toContain('secret')

@@ -16,8 +16,34 @@ it('finds an alarm by its key, or by a prefix of its id', async () => {
   )
   expect((await wakeful(['why', '--key', 'standup'])).stdout).toContain(id)
   expect((await wakeful(['events', '--key', 'standup'])).stdout).toContain('alarm.paused')
+  const several = await wakeful(['events', '--type', 'alarm.resumed,alarm.paused'])
+  expect(several.stdout).toMatch(/alarm\.paused.*alarm\.resumed/s)
+  expect(several.stdout).not.toContain('alarm.rescheduled')
   expect((await wakeful(['get', '--key', 'sitdown'])).code).toBe(1)
   expect((await json(['cancel', '--key', 'standup'])).outcome).toBe('cancelled')
+})
+
+it('looks for a key among all owners or tenants, and lists the owners where several have it', async () => {
+  const set = (owner: string, tenant: string) =>
+    json(['set', '2040-05-01', '--key', 'standup', '--event', '--owner', owner, '--tenant', tenant])
+  const ann = await set('ann', 'default')
+  const eve = await set('eve', 'acme')
+  expect(await json(['get', '--key', 'standup', '--all-owners'])).toMatchObject({ id: ann.id, owner: 'ann' })
+  expect(await json(['why', '--key', 'standup', '--all-owners'])).toMatchObject({ id: ann.id })
+  const events = await wakeful(['events', '--key', 'standup', '--all-owners', '--json'])
+  expect(events).toMatchObject({ code: 0, stdout: '' })
+  await wakeful(['cancel', ann.id, '--owner', 'ann'])
+  const [event] = (await wakeful(['events', '--key', 'standup', '--all-owners', '--json'])).stdout.split('\n')
+  expect(JSON.parse(event!)).toMatchObject({ alarm_id: ann.id, owner: 'ann' })
+  for (const command of ['get', 'why', 'events']) {
+    const { stderr, code } = await wakeful([command, '--key', 'standup', '--all-tenants'])
+    expect(code).toBe(2)
+    expect(stderr.replaceAll('\n', ' ')).toContain("2 owners have an alarm with the key 'standup'")
+    expect(stderr).toContain(`${eve.id} (owner 'eve' of tenant 'acme')`)
+    expect(stderr).toContain(`${ann.id} (owner 'ann' of tenant 'default')`)
+    expect((await wakeful([command, '--key', 'none', '--all-owners'])).stderr).toContain('with the key none')
+    expect((await wakeful([command, '--key', 'standup'])).code).toBe(1)
+  }
 })
 
 it('prints the zone of an alarm and of the reader, with the same distance', async () => {

@@ -217,13 +217,13 @@ describe('apply', () => {
 })
 
 describe('a list that is declared every day', () => {
-  const daysOf = async (items: DeclaredAlarm[], days: number) => {
-    const clock = new VirtualClock('2030-01-01T06:00:00Z')
-    const fired: string[] = []
+  const firedBy = async (items: DeclaredAlarm[], days: number, from = '2030-01-01T06:00:00Z') => {
+    const clock = new VirtualClock(from)
+    const fired: Record<string, string[]> = Object.fromEntries(items.map(({ key }) => [key, []]))
     const bench = await openTest({ clock, retention: '1d' })
     open.push(bench)
-    bench.wakeful.handle('tick', ({ occurrence }: Fire) => {
-      fired.push(occurrence.scheduledFor.toISOString().slice(0, 10))
+    bench.wakeful.handle('tick', ({ alarm, occurrence }: Fire) => {
+      fired[alarm.key!]!.push(occurrence.scheduledFor.toISOString().slice(0, 10))
     })
     await bench.wakeful.start()
     for (let day = 0; day < days; day++) {
@@ -234,19 +234,57 @@ describe('a list that is declared every day', () => {
     return fired
   }
 
-  it.each([
-    ['every other tuesday at 9am', 5],
-    ['every 3 days at 9am', 24],
-    ['weekly', 10],
-    ['every day at 9am starting tomorrow', 69],
-  ])('keeps the days of %s, which count from the first', async (when, times) => {
-    expect(await daysOf([{ key: 'k', when, target: 'tick' }], 70)).toHaveLength(times)
+  it('keeps the days of phrases that count from the first', async () => {
+    const times = {
+      'every other tuesday at 9am': 5,
+      'every 3 days at 9am': 24,
+      weekly: 10,
+      'every day at 9am starting tomorrow': 69,
+    }
+    const items = Object.keys(times).map((when) => ({ key: when, when, target: 'tick' }))
+    const fired = await firedBy(items, 70)
+    expect(Object.fromEntries(Object.entries(fired).map(([when, days]) => [when, days.length]))).toEqual(
+      times,
+    )
+  })
+
+  it('takes phrases of every month on the 31st, and keeps their day', async () => {
+    const items = ['monthly', 'every month at 5am'].map((when) => ({ key: when, when, target: 'tick' }))
+    expect(await firedBy(items, 32, '2030-01-31T06:00:00Z')).toEqual({
+      monthly: ['2030-01-31', '2030-02-28'],
+      'every month at 5am': ['2030-02-28'],
+    })
   })
 
   it('never fires a one-shot again, also when its log is old', async () => {
-    expect(await daysOf([{ key: 'k', when: '2030-01-02T00:00:00Z', target: 'tick' }], 6)).toEqual([
-      '2030-01-02',
-    ])
+    const once = { key: 'k', when: '2030-01-02T00:00:00Z', target: 'tick' }
+    expect(await firedBy([once], 6)).toEqual({ k: ['2030-01-02'] })
+  })
+
+  it.each([
+    ['every day at 9am until 2030-01-03'],
+    [{ cron: '0 9 * * *', end: '2030-01-03T23:00:00Z' }],
+    [{ rrule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0;UNTIL=20300103T230000Z' }],
+    [{ rrule: 'DTSTART:20300101T090000Z\nRRULE:FREQ=DAILY;COUNT=3' }],
+  ])('leaves the alarm of a rule that is over as it is: %j', async (when) => {
+    const days = await firedBy([{ key: 'k', when, target: 'tick' }], 6)
+    expect(days).toEqual({ k: ['2030-01-01', '2030-01-02', '2030-01-03'] })
+  })
+
+  it('refuses a rule that is over, if its alarm is defined in another way or there is none', async () => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const bench = await openTest({ clock })
+    open.push(bench)
+    const { wakeful } = bench
+    await wakeful.apply([{ key: 'k', when: 'every day at 9am', target: 'tick' }])
+    const ended = { when: 'every day at 9am until 2020-01-01', target: 'tick' }
+    const other = { key: 'other', when: 'every hour', target: 'tick' }
+    await expect(wakeful.apply([other, { key: 'k', ...ended }])).rejects.toMatchObject({
+      reason: 'rule.outside_bounds',
+      field: 'items[1].end',
+    })
+    await expect(wakeful.apply([{ key: 'new', ...ended }])).rejects.toThrow('never fires')
+    expect(await wakeful.getByKey('other')).toBeNull()
   })
 
   it('leaves a snoozed one-shot where it is, and sets what was removed from the list anew', async () => {

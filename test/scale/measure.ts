@@ -29,15 +29,15 @@ export async function timeReads(path: string): Promise<Record<string, number>> {
         () => wakeful.history({ status }),
       ]),
     ),
-    'history(target)': () => wakeful.history({ target: 'mail' }),
+    'history(target)': () => wakeful.history({ target: 'work2' }),
     'history(rare target)': () => wakeful.history({ target: RARE_TARGET }),
     'history(unknown target)': () => wakeful.history({ target: 'nobody' }),
-    'history(process)': () => wakeful.history({ process: 'sync' }),
+    'history(process)': () => wakeful.history({ process: 'work4' }),
     'history(since 1 h)': () => wakeful.history({ since: ago(3_600_000), limit: 500 }),
     'history(since 29 d)': () => wakeful.history({ since: ago(29 * 86_400_000), limit: 500 }),
     'history(since 1 h, failed)': () => wakeful.history({ since: ago(3_600_000), status: 'failed' }),
     'history(all filters)': () =>
-      wakeful.history({ since: ago(29 * 86_400_000), status: 'timed_out', target: 'report', limit: 500 }),
+      wakeful.history({ since: ago(29 * 86_400_000), status: 'timed_out', target: 'work3', limit: 500 }),
     'failed()': () => wakeful.failed(),
   }
   const medians: Record<string, number> = {}

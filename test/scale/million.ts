@@ -7,7 +7,7 @@ import { probe, timeReads } from './measure.ts'
 import { explain } from './postgres-explain.ts'
 import { timeWideReads } from './wide-reads.ts'
 
-/** `npm run test:scale -- [--store postgres [--reads wide]] [--rows 1000000]`. */
+/** `npm run test:scale -- [--store postgres] [--reads wide] [--rows 1000000]`. */
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
@@ -33,7 +33,8 @@ async function onPostgres(): Promise<void> {
 /** Pages of a tenant and of all beside those of an owner, with a million alarms of a thousand tenants. */
 async function compareWideReads(): Promise<void> {
   console.log(`filling ${rows}…`)
-  const medians = await timeWideReads(rows, 10, 41)
+  const store = values.store === 'postgres' ? 'postgres' : 'sqlite'
+  const medians = await timeWideReads(store, rows, 10, 41)
   const lines = Object.entries(medians).map(([name, { owner, tenant, all }]) => [
     name,
     {

@@ -1,15 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type AlarmReads, type AlarmView, type ListPage, open, type Wakeful } from '../../src/index.ts'
 import { ask } from '../chaos/postgres-evidence.ts'
 import { startPostgres } from '../postgres/server.ts'
+import { fill } from './fill.ts'
 import { fillPostgres, type Spread } from './postgres-fill.ts'
 
 /** Every tenant has as many alarms, half of them pending, and ten owners with all labels. */
 const SPREAD: Spread = {
-  tenant: "'t' || n % 1000",
-  owner: "'o' || n / 2000 % 10",
-  label: "'l' || n / 20000 % 5",
+  tenant: "'t' || (n % 1000)",
+  owner: "'o' || (n / 2000 % 10)",
+  label: "'l' || (n / 20000 % 5)",
 }
 const TENANTS = 1_000
+/** A target that both fills use. */
+const TARGET = 'work2'
+export type StoreName = 'sqlite' | 'postgres'
 
 /** The medians of one read, in milliseconds: of one owner, of all owners of a tenant, and of all tenants. */
 export interface Medians {
@@ -41,7 +48,7 @@ const READS: Readonly<Record<string, Read>> = {
   due: { tenants: EVERY, run: list({ order: 'due' }) },
   pending: { tenants: EVERY, run: list({ status: 'pending' }) },
   label: { tenants: EVERY, run: list({ label: 'l3' }) },
-  target: { tenants: EVERY, run: list({ target: 'work2' }) },
+  target: { tenants: EVERY, run: list({ target: TARGET }) },
   'status fired': { tenants: [0, 70], run: list({ status: 'fired' }) },
   'status completed': { tenants: [76, 86], run: list({ status: 'completed' }) },
   'history cancelled': {
@@ -59,14 +66,30 @@ const READS: Readonly<Record<string, Read>> = {
 }
 
 /**
- * Fills a database with this many alarms of a thousand tenants, and times each read, the three in turn. The limit is at most
+ * Fills a store with this many alarms of a thousand tenants, and times each read, the three in turn. The limit is at most
  * what an owner has of each label, so that all pages have as many alarms.
  */
 export async function timeWideReads(
+  store: StoreName,
   rows: number,
   limit: number,
   rounds: number,
 ): Promise<Record<string, Medians>> {
+  return store === 'sqlite' ? onSqlite(rows, limit, rounds) : onPostgres(rows, limit, rounds)
+}
+
+async function onSqlite(rows: number, limit: number, rounds: number): Promise<Record<string, Medians>> {
+  const directory = mkdtempSync(join(tmpdir(), 'wakeful-wide-'))
+  try {
+    const path = join(directory, 'wide.db')
+    await fill(path, rows, { ended: 'seq / 1000 % 2 = 1', ...SPREAD })
+    return await timeIn(`sqlite:${path}`, limit, rounds)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function onPostgres(rows: number, limit: number, rounds: number): Promise<Record<string, Medians>> {
   const server = await startPostgres()
   try {
     await ask(server.url(), 'CREATE DATABASE wide')

@@ -51,6 +51,15 @@ it.each(CASES)('GET /v1/events?%s', async (query, expected) => {
   expect(page.json.items).toEqual([])
 })
 
+it.each(['since=1h&until=2h', 'since=1h&until=1h', 'since=2030-01-02T00:00:00Z&until=2030-01-01T00:00:00Z'])(
+  'refuses %s, which no event can match',
+  async (query) => {
+    const { status, json } = await call('GET', `/v1/events?${query}`, undefined, headers)
+    expect({ status, reason: json.reason }).toEqual({ status: 400, reason: 'event.since_after_until' })
+    expect(json.detail).toMatch(/^`until` \(.*\) must be after `since` \(.*\), or no event can match/)
+  },
+)
+
 it('continues a filtered page from its cursor, until the cursor stays the same', async () => {
   const seen: string[] = []
   for (let after = ''; ; ) {

@@ -78,7 +78,7 @@ it('can be an owner’s default target, which is looked up when an alarm fires',
   expect((await call('POST', '/v1/alarms', bare, other)).json.detail).toMatch('no target')
   expect((await call('GET', '/v1/owner/target', undefined, other)).status).toBe(404)
   expect((await call('PUT', '/v1/owner/target', { target: 'some-handler' }, other)).json.detail).toMatch(
-    "must be { webhook: 'https://…' } or 'inbox'",
+    `must be {"webhook":"https://…"} or 'inbox'`,
   )
   expect((await call('PUT', '/v1/owner/target', { target: 'inbox' }, other)).json).toEqual({
     target: 'inbox',

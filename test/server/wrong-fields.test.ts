@@ -66,7 +66,7 @@ it.each<[object | string, string]>([
   ],
   [
     { delay: '1h', target: undefined },
-    "The alarm has no target. Set `target` to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
+    `The alarm has no target. Set \`target\` to the name of a handler, 'inbox', {"webhook":"https://…"} or {"event":true}, or give its owner a default target.`,
   ],
   [
     { delay: '5' },
@@ -105,6 +105,26 @@ it.each<[object | string, string]>([
     { delay: '1h', target: { webhook: 'http://localhost/x' } },
     '`target.webhook` is at a loopback address, which webhooks cannot reach. The operator can allow such addresses with WAKEFUL_ALLOW_PRIVATE_TARGETS=1.',
   ],
+  [{ when: [] }, '`when` must be a string, such as "2030-01-01T09:00:00Z", not a list.'],
+  [{ fire_at: true }, '`fire_at` must be a string, such as "2030-01-01T09:00:00Z", not a boolean.'],
+  [{ delay: '1h', target: '' }, '`target` is empty. Set a value, or leave it out.'],
+  [{ delay: '1h', target: { event: 1 } }, '`target`: Write the event target as {"event":true}.'],
+  [
+    { delay: '1h', target: 'event' },
+    '`target`: No process has registered the handler event. Did you mean {"event":true}? Otherwise write {"handler":"event"}, which is accepted before a process registers it.',
+  ],
+  [
+    { delay: '1h', target: 'https//a' },
+    '`target` https//a looks like a URL. Write {"webhook":"https://…"} to call a URL, or {"handler":"https//a"} for a handler of this name.',
+  ],
+  [
+    { cron_expr: '0 9 * * *', misfire: 'al' },
+    '`misfire` must be \'once\', \'skip\', \'all\' or {"all":{"max":1000,"within":"24h"}}, not \'al\'.',
+  ],
+  [
+    { cron_expr: '0 9 * * *', exclude: 'eu' },
+    "`exclude`: There is no calendar 'eu'. Create it first with PUT /v1/calendars/{name}.",
+  ],
   [
     { delay: '1h', count: 3 },
     '`count` belongs to recurring rules. This `delay` fires once. Leave `count` out.',
@@ -119,6 +139,24 @@ it.each<[object | string, string]>([
 it('suggests the field that was probably meant', async () => {
   const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: { event: true }, lable: 'x' })
   expect(json.detail).toMatch(/^Unknown field "lable"\. Did you mean `label`\? Known: `fire_at`, `delay`, /)
+  const body = { cron: '0 9 * * *', message: 'x', idempotencyKey: 'k', target: 'inbox' }
+  expect((await call('POST', '/v1/alarms', body)).json.detail).toMatch(
+    /"cron"\. Did you mean `cron_expr`\?.*"message"\. Did you mean `wake_message`\?.*"idempotencyKey"\. Did you mean `idempotency_key`\?/,
+  )
+})
+
+it.each([
+  [
+    '/v1/stats?owner=ann',
+    '`owner` can only be * here, which means all of them, not "ann". Name one with the header Wakeful-Owner.',
+  ],
+  [
+    '/v1/alarms?tenant=a',
+    '`tenant` can only be * here, which means all of them, not "a". Name one with the header Wakeful-Tenant.',
+  ],
+  ['/v1/calendars/eu', 'There is no calendar "eu". GET /v1/calendars lists them.'],
+])('answers GET %s with what to do', async (path, detail) => {
+  expect((await call('GET', path)).json.detail).toBe(detail)
 })
 
 it('bounds how often, and how soon, an alarm is retried', async () => {

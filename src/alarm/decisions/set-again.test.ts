@@ -364,3 +364,16 @@ describe('one that has ended', () => {
     expect(setAgain(ended(every10, CANCELLED), declared(every10), at(0)).outcome).toBe('restarted')
   })
 })
+
+test('a changed time zone is noted, because a program that names none has that of its machine', () => {
+  const when: When = { cron: '0 9 * * *' }
+  const before = stored(when)
+  const inZone = (timezone: string) => setAgain(before, asked({ ...when, timezone }), at(0))
+  expect(inZone('UTC').outcome).toBe('unchanged')
+  const { outcome, change } = inZone('Europe/Rome')
+  expect(outcome).toBe('replaced')
+  expect(change.alarm?.notes).toEqual(['the time zone was UTC before this set, and is Europe/Rome now'])
+  // As another process with this zone finds it.
+  const moved = { ...before, alarm: JSON.parse(JSON.stringify(change.alarm)) as Alarm }
+  expect(setAgain(moved, asked({ ...when, timezone: 'Europe/Rome' }), at(0)).change).toEqual({})
+})

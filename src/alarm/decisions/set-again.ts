@@ -51,9 +51,19 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
 
   function replaceBy(resumes: boolean): Change {
     const correlationId = givesCorrelationId(wanted.alarm) ? wanted.alarm.correlationId : alarm.id
-    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId }, resumes }
+    const notes = [...wanted.alarm.notes, ...zoneNotes(alarm, wanted.alarm)]
+    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId, notes }, resumes }
     return replace(snapshot, by, 'set_again', context)
   }
+}
+
+/**
+ * What a changed time zone does to a rule that is the same otherwise. Mostly nobody meant it: a program that names no zone
+ * was deployed to a machine with another one, and every schedule moves.
+ */
+function zoneNotes({ rule: was }: Alarm, { rule }: Alarm): string[] {
+  if (was.kind === 'once' || rule.kind === 'once' || was.timezone === rule.timezone) return []
+  return [`the time zone was ${was.timezone} before this set, and is ${rule.timezone} now`]
 }
 
 /**

@@ -44,7 +44,10 @@ export function addEvents(program: Command, cli: CliContext): void {
     .option('--after <cursor>', 'start after this cursor (`newest`: only new events)')
     .option('--alarm <id>', 'only events of this alarm')
     .option('--key <key>', 'only events of the alarm with this key')
-    .option('--type <type...>', 'only events of these types (`alarm.failed`, `alarm.*`)')
+    .option(
+      '--type <type...>',
+      'only events of these types (`alarm.failed`, `alarm.*`), with commas or spaces between them',
+    )
     .addOption(choice('--origin <origin>', 'only events of this origin', ORIGINS))
     .option('--subject <subject>', 'only events about this subject')
     .option('--correlation <id>', 'only events with this correlation id')
@@ -62,8 +65,9 @@ async function print(session: Session, flags: EventFlags, cli: CliContext): Prom
   const { alarms, out, zone } = session
   // An alarm is deleted with its events, so an unknown alarm has nothing to read or to wait for.
   const named = flags.alarm ?? flags.key
-  const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
-  if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
+  const reads = readsOf(session, flags)
+  const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags, reads)
+  if (alarmId !== undefined && (await reads.get(alarmId)) === null) throw notFound(named!)
   const stop = new Stop(cli.terminal)
   const { follow, after, type, origin, subject, correlation: correlationId, since, until } = flags
   const filters = { type, origin, subject, correlationId, since, until }
@@ -73,7 +77,7 @@ async function print(session: Session, flags: EventFlags, cli: CliContext): Prom
   }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {
-    for await (const event of readsOf(session, flags).events(options)) {
+    for await (const event of reads.events(options)) {
       out.line(out.json ? eventWire(event) : eventText(event, zone, out.width))
       if (--left === 0 || stop.signal.aborted) break
     }

@@ -1,4 +1,5 @@
 import { reasons } from '../reason.ts'
+import type { Members, Words } from '../words.ts'
 
 /** Refusals about alarms, their state, and what belongs to them. */
 export const ALARM_REASONS = reasons('invalid_request', {
@@ -39,8 +40,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'quota_exceeded: A store can have at most {max} pools, so pool {pool} cannot be added. Use a pool that a process serves, or name the handler without a pool.',
   'pool.malformed': 'Pool {name} must be 1 to 64 lower-case letters, digits, - and _.',
   'pool.built_in': 'Pool {name} is reserved for the built-in targets. Choose another name.',
-  'target.missing':
-    "The alarm has no target. Set {field} to the name of a handler, 'inbox', { webhook: 'https://…' } or { event: true }, or give its owner a default target.",
+  'target.missing': (_: Record<never, never>, words) =>
+    `The alarm has no target. Set ${words.it} to the name of a handler, 'inbox', ${words.object({ webhook: 'https://…' })} or ${words.object({ event: true })}, or give its owner a default target.`,
   'target.malformed': 'A target must be the name of a handler or an object that names its kind, not {value}.',
   'target.unknown_kind': ({
     value,
@@ -52,13 +53,18 @@ export const ALARM_REASONS = reasons('invalid_request', {
     near: string | null
   }) =>
     `Unknown kind of target (${value}).${near === null ? '' : ` Did you mean ${near}?`} Known: ${kinds.join(', ')}.`,
-  'target.like_url':
-    "{field} {name} looks like a URL. Write { webhook: '…' } to call a URL, or { handler: '{name}' } for a handler of this name.",
-  'target.misspelt':
-    "No process has registered the handler {name}. Did you mean {near}? Otherwise write { handler: '{name}' }, which is accepted before a process registers it.",
-  'target.form': 'Write the {target} target as {form}.',
-  'target.not_as_default':
-    "A default target must be { webhook: 'https://…' } or 'inbox', not one of kind {kind}.",
+  'target.like_url': ({ name }: { name: string }, words) => {
+    const url = words.interface === 'cli' ? `${words.it} https://…` : words.object({ webhook: 'https://…' })
+    return `${words.it} ${name} looks like a URL. Write ${url} to call a URL, or ${targetForm({ handler: name }, words)} for a handler of this name.`
+  },
+  'target.misspelt': ({ name, near }: { name: string; near: string }, words) => {
+    const meant = near === 'event' || near === 'default' ? targetForm({ [near]: true }, words) : near
+    return `No process has registered the handler ${name}. Did you mean ${meant}? Otherwise write ${targetForm({ handler: name }, words)}, which is accepted before a process registers it.`
+  },
+  'target.form': ({ target }: { target: string }, words) =>
+    `Write the ${target} target as ${target === 'inbox' ? "'inbox' or " : ''}${targetForm({ [target]: true }, words)}.`,
+  'target.not_as_default': ({ kind }: { kind: string }, words) =>
+    `A default target must be ${words.object({ webhook: 'https://…' })} or 'inbox', not one of kind ${kind}.`,
   'target.no_default': 'not_found: You have no default target. Set one with PUT /v1/owner/target.',
   'target.no_tenant_default':
     'not_found: Your tenant has no default target. Set one with PUT /v1/tenant/target.',
@@ -89,6 +95,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'webhook.url_placeholder': '{field} has the unknown placeholder {name}. Known in a URL: {known}.',
   'webhook.placeholder_in_host':
     '{field} has a placeholder in its host. Placeholders work after the host, in the path and the query.',
+  'webhook.placeholder_after_percent':
+    '{field} has a % in front of a placeholder, with which it would be decoded. Write a literal % as %25.',
   'webhook.placeholder_in_name':
     '{field} has a placeholder in the name {name}. Placeholders work in values only.',
   'webhook.unsupported': 'This host sends no webhooks. Use a handler or the inbox.',
@@ -101,6 +109,8 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'quota_exceeded: The inbox of owner {owner} of tenant {tenant} is full ({max} wakes). Read and acknowledge them.',
   'event.type_reserved':
     'Types that begin with {prefix}. are written by Wakeful itself. Choose another name.',
+  'event.since_after_until':
+    '{field} ({until}) must be after <since> ({since}), or no event can match. Swap them, or leave one out.',
   'event.type_unknown': (
     { value, near, known }: { value: string; near: string | null; known: readonly string[] },
     words,
@@ -110,8 +120,15 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'quota_exceeded: There are already {max} calendars. Remove one, or add the dates to another.',
   'calendar.not_found': {
     code: 'not_found',
-    text: ({ name, near }: { name: string; near: string | null }) =>
-      `There is no calendar ${name}. ${near === null ? '`calendar list` shows them all.' : `Did you mean '${near}'?`}`,
+    text: ({ name, near }: { name: string; near: string | null }, words) => {
+      const list = {
+        library: '`calendars.list()` returns them all.',
+        wire: 'GET /v1/calendars lists them.',
+        cli: '`calendar list` shows them all.',
+        mcp: 'Ask whoever keeps the calendars for its name.',
+      }[words.interface]
+      return `There is no calendar ${name}. ${near === null ? list : `Did you mean '${near}'?`}`
+    },
   },
   'calendar.changed':
     'conflict: A calendar that the alarm names was edited or removed meanwhile. Set the alarm again.',
@@ -129,3 +146,9 @@ export const ALARM_REASONS = reasons('invalid_request', {
     'cursor_expired: Events after this cursor are no longer kept, so some would be missed. Start again, from the oldest event kept or from the newest.',
   'document.contended': 'conflict: Another call is changing {kind} {name}. Try again.',
 })
+
+/** A target as the caller would write it. The command line has a flag of its own for the event log. */
+function targetForm(target: Members, words: Words): string {
+  if (words.interface !== 'cli') return words.object(target)
+  return 'event' in target ? '--event' : `'${words.object(target)}'`
+}

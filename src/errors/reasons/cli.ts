@@ -17,6 +17,10 @@ export const CLI_REASONS = reasons('invalid_request', {
   'cli.misfire_needs_all': '{field} needs --misfire all. Add it.',
   'cli.target_not_json': '{field} {value} is not JSON: {cause}',
   'cli.prefix_of_several': "'{name}' is a prefix of {count} ids ({known}). Use more characters.",
+  'cli.key_of_several': (params: { key: string; count: number; known: readonly string[]; more: number }) => {
+    const more = params.more === 0 ? '' : `, and ${params.more} more`
+    return `${params.count} owners have an alarm with the key '${params.key}': ${params.known.join(', ')}${more}. Name one by its id, or its owner with --tenant and --owner.`
+  },
   'cli.prefix_of_too_many': "There are too many alarms to search for '{name}'. Use the whole id.",
   'cli.cancel_which': 'Name the alarms by their ids, by <subject>, or by <key>.',
   'cli.one_id': '{field} needs exactly one id. Cancel the alarms one by one.',

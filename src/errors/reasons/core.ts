@@ -62,7 +62,13 @@ export const CORE_REASONS = reasons('invalid_request', {
         ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
         : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
   },
-  'instant.type': 'invalid_time: An instant must be a Date, a Temporal.Instant or an ISO string with offset.',
+  'instant.type': {
+    code: 'invalid_time',
+    text: ({ value }: { value: string }, words) =>
+      words.interface === 'library'
+        ? `${words.it} must be a Date, a Temporal.Instant or a string, not ${value}.`
+        : `${words.it} must be a string, such as "2030-01-01T09:00:00Z", not ${value}.`,
+  },
   'instant.invalid_date': 'invalid_time: The Date is invalid. Use one with a valid time.',
   'instant.unix_in_milliseconds':
     'invalid_time: <unix> {value} is after the year 9999. It is in seconds; this looks like milliseconds.',
@@ -92,7 +98,7 @@ export const CORE_REASONS = reasons('invalid_request', {
   'client.no_answer': {
     code: 'store_unavailable',
     text: ({ url, cause, repeatable }: { url: string; cause: string; repeatable: boolean }, words) =>
-      `No answer from ${url} (${cause}).${retryAdvice(repeatable, words)}`,
+      `No answer from ${url} (${cause}).${startAdvice(cause)}${retryAdvice(repeatable, words)}`,
   },
   'client.timed_out': {
     code: 'store_unavailable',
@@ -130,6 +136,11 @@ export const CORE_REASONS = reasons('invalid_request', {
   'json.not_finite': ({ value, name }: { value: string; name: string | null }, words) =>
     `${words.it} cannot be written as JSON, because it contains ${value}${name === null ? '' : ` at ${JSON.stringify(name)}`}.`,
 })
+
+/** A connection that was reset had a server, so only others ask for one. */
+function startAdvice(cause: string): string {
+  return cause.includes('ECONNRESET') ? '' : ' Is the server running? Start one with `wakeful serve`.'
+}
 
 function retryAdvice(repeatable: boolean, words: Words): string {
   if (repeatable) return ''

@@ -11,11 +11,12 @@ export const DAYS_OFF_REASONS = reasons('invalid_request', {
     code: 'invalid_rule',
     text: ({ name, near, known }: { name: string; near: string | null; known: readonly string[] }, words) => {
       if (near !== null) return `There is no calendar ${name}. Did you mean ${near}?`
-      const make = `\`wakeful calendar put NAME DATES\``
-      const advice =
-        words.interface === 'cli'
-          ? 'Create it first with `calendar put NAME DATES`.'
-          : `Create it first with \`calendars.put\` in the library, or with ${make} where the store is.`
+      const advice = {
+        library: 'Create it first with `calendars.put`.',
+        wire: 'Create it first with PUT /v1/calendars/{name}.',
+        cli: 'Create it first with `calendar put NAME DATES`.',
+        mcp: 'It has to be created first, with `wakeful calendar put NAME DATES` or PUT /v1/calendars/{name}.',
+      }[words.interface]
       return `There is no calendar ${name}. ${known.length === 0 ? '' : `Known: ${known.join(', ')}. `}${advice}`
     },
   },
@@ -26,8 +27,11 @@ export const DAYS_OFF_REASONS = reasons('invalid_request', {
   // Calendars.
   'calendar.name':
     "{name} is not the name of a calendar. Use lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'.",
-  'calendar.malformed':
-    "A calendar is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them. Use dates: [] to make it empty.",
+  'calendar.malformed': (_: Record<never, never>, words) => {
+    const dates = words.object({ dates: ['2026-12-25'] })
+    const weekend = words.object({ weekend: ['sat', 'sun'] })
+    return `A calendar has \`dates\`, \`ics\` or \`weekend\`, at least one of them: ${dates}, ${weekend}. Use an empty list of dates to make it empty.`
+  },
   'calendar.date':
     "{value} is not a date from 1970 to 9999. Write it like '2026-12-25', or several days like '2026-12-24..2026-12-31'.",
   'calendar.range': '{value} ends before it begins. Put the earlier date first.',

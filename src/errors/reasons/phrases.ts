@@ -139,10 +139,6 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   'phrase.no_such_weekday': "No month has {nth} {day}s. Use 'first' to 'fifth', or 'last'.",
   'phrase.no_such_month_day': "There is no day {day} of a month. Use 1 to 31, or 'the last day'.",
   'phrase.not_in_month': '{text}: there is no day {day} in that month. Use a day that exists.',
-  'phrase.not_in_every_month':
-    "{text}: not every month has a day {day}. Use 'on the {nth} of every month', which skips those, or 'last day of every month'.",
-  'phrase.not_in_every_year':
-    "{text}: not every year has a February 29. Use 'every year on february 29', which skips those, or 'february 28'.",
   'phrase.edge_weekday':
     "Only the 'first weekday' or the 'last weekday' of a month can be named. Use one of them, or a weekday such as 'second monday'.",
 

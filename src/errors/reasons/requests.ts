@@ -25,6 +25,8 @@ export const REQUEST_REASONS = reasons('invalid_request', {
     'forbidden: `owner=*` reads the alarms of every owner. It needs a key that is not bound to one owner.',
   'access.all_tenants':
     "forbidden: `tenant=*` reads the alarms of every tenant. It needs an admin key of every tenant ('*').",
+  'access.names_one':
+    '{field} can only be * here, which means all of them, not {value}. Name one with the header {header}.',
   'access.every_tenant':
     'Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
   'access.rights': 'forbidden: This needs a key with {needed} rights; yours has {rights} rights.',

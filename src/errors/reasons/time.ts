@@ -19,6 +19,13 @@ export const TIME_REASONS = reasons('invalid_time', {
   'when.misfire_all_once':
     'invalid_request: <misfire=all> belongs to recurring rules. This {other} fires once. Use <misfire=once> or <misfire=skip>.',
   'when.said_twice': 'invalid_request: {text} and {field} both set the {option}. Use one of them.',
+  'when.misfire': {
+    code: 'invalid_request',
+    text: ({ value }: { value: string }, words) => {
+      const all = words.object({ all: { max: 1000, within: '24h' } })
+      return `${words.it} must be 'once', 'skip', 'all' or ${all}, not ${value}.`
+    },
+  },
   'when.misfire_within': "invalid_request: <misfire.all.within> '0s' would fire none. Use <misfire=skip>.",
   'since.malformed': `{field} {text} is not a time. ${SINCE_FORMS}`,
   'since.recurs': `{field} {text} recurs, so it names no single instant. ${SINCE_FORMS}`,

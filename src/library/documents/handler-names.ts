@@ -88,8 +88,7 @@ function assertMeant(name: string, known: ReadonlySet<string>, field: keyof Targ
   const others = [...BUILT_INS, ...known].filter((each) => each === name || seriesOf(each) !== seriesOf(name))
   const near = closest(name, others, editsMax)
   if (near === null) return
-  const meant = near === 'event' || near === 'default' ? (`{ ${near}: true }` as const) : near
-  throw new WakefulError('target.misspelt', { name, near: meant }, { field })
+  throw new WakefulError('target.misspelt', { name, near }, { field })
 }
 
 function seriesOf(name: string): string {

@@ -1,7 +1,7 @@
 import { type AlarmEventType, assertChoice, assertText, EVENT_TYPES, ORIGINS } from '../../alarm/index.ts'
 import { display, WakefulError } from '../../error.ts'
 import type { EventFilter } from '../../stores/index.ts'
-import { closest, resolveSince, type WhenContext } from '../../time/index.ts'
+import { closest, formatInstant, resolveSince, type WhenContext } from '../../time/index.ts'
 import type { EventsOptions } from './api.ts'
 import { wakefulPrefix } from './events.ts'
 
@@ -28,19 +28,28 @@ export function eventFilterOf(
     ...(since !== undefined && { since: resolveSince(since, context) }),
     ...(until !== undefined && { until: resolveSince(until, context, 'until') }),
   }
+  if (filter.since !== undefined && filter.until !== undefined && filter.since >= filter.until) {
+    const params = { since: formatInstant(filter.since), until: formatInstant(filter.until) }
+    throw new WakefulError('event.since_after_until', params, { field: 'until' })
+  }
   return Object.keys(filter).length === 0 ? undefined : filter
 }
 
 /** The types in a list, or in one text with commas. Rejects types that no event can have. */
 function typesOf(input: unknown): string[] {
-  const list = typeof input === 'string' ? input.split(',') : input
+  const list = typeof input === 'string' ? [input] : input
   if (!Array.isArray(list) || list.some((type) => typeof type !== 'string'))
     throw new WakefulError(
       'field.malformed',
       { expected: 'a type of event, or a list of them' },
       { field: 'type' },
     )
-  const types = new Set((list as string[]).map((type) => type.trim()).filter((type) => type !== ''))
+  const types = new Set(
+    (list as string[])
+      .flatMap((each) => each.split(','))
+      .map((type) => type.trim())
+      .filter((type) => type !== ''),
+  )
   if (types.size === 0) throw new WakefulError('field.empty', {}, { field: 'type' })
   if (types.size > TYPES_MAX)
     throw new WakefulError('field.malformed', { expected: `at most ${TYPES_MAX} types` }, { field: 'type' })

@@ -59,6 +59,10 @@ function wrongValue(issue: Issue, value: unknown, field: string | undefined): Wa
     case 'invalid_union':
       return wrongType(value, issue.errors.flat().flatMap(expectedOf), field)
     case 'invalid_value':
+      if (isAcross(field, issue.values)) {
+        const header = field === 'owner' ? 'Wakeful-Owner' : 'Wakeful-Tenant'
+        return new WakefulError('access.names_one', { value: display(value), header }, at)
+      }
       return new WakefulError(
         'field.not_one_of',
         { allowed: issue.values.map(String), value: display(value) },
@@ -73,6 +77,11 @@ function wrongValue(issue: Issue, value: unknown, field: string | undefined): Wa
       return new WakefulError('field.malformed', { expected: issue.message }, at)
   }
   return new WakefulError('field.invalid', { expected: 'valid', value: display(value) }, at)
+}
+
+/** Whether a query takes only `owner=*` or `tenant=*`: one of them is named by a header. */
+function isAcross(field: string | undefined, values: readonly unknown[]): boolean {
+  return (field === 'owner' || field === 'tenant') && values.length === 1 && values[0] === '*'
 }
 
 function wrongType(value: unknown, expected: readonly string[], field: string | undefined): WakefulError {

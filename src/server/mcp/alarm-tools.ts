@@ -23,7 +23,7 @@ Say when in exactly one field:
 - \`when\`: plain language: "in 20 minutes", "tomorrow at 9am", "next friday at 3pm", "every weekday at 9:30", "every 2 hours"
 - \`delay\`: "90s", "10m", "1h30m", "3d"
 - \`fire_at\`: "2030-01-01T09:00:00+01:00"
-- \`every\`: "5m"; \`cron_expr\`: "0 9 * * 1-5"; \`rrule\`: "FREQ=MONTHLY;BYDAY=-1FR"
+- \`every\`: "5m"; \`cron_expr\`: "0 9 * * 1-5"; \`rrule\`: "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0"
 Give \`timezone\` ("Europe/Rome") for everything people say by the clock: without it "9am" ${ZONE_TEXT}. If unsure how a time is read, call \`preview\` first.
 
 Write \`wake_message\` as a note to yourself: the reader may remember nothing of this conversation. \`key\` names the alarm ("standup"): setting the same key again moves it instead of adding a second one. \`idempotency_key\` makes repeating this call harmless.

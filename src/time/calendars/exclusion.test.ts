@@ -109,7 +109,7 @@ describe('days off', () => {
   it('refuses an unknown calendar, and lists the known ones', () => {
     const known = Object.assign((name: string) => find(name), { names: ['us-holidays', 'gulf'] })
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
-      "There is no calendar 'eu'. Create it first with `calendars.put` in the library, or with `wakeful calendar put NAME DATES` where the store is.",
+      "There is no calendar 'eu'. Create it first with `calendars.put`.",
     )
     expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(
       /Known: 'gulf', 'us-holidays'\. Create it first/,

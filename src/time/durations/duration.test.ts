@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cpuMs } from '../../../test/cpu-time.ts'
 import { WakefulError } from '../../error.ts'
-import { DURATION_MAX_MS, formatDuration, parseDuration } from './duration.ts'
+import { DURATION_MAX_MS, formatDuration, humanizeDuration, parseDuration } from './duration.ts'
 
 describe('parseDuration', () => {
   it.each([
@@ -103,5 +103,48 @@ describe('formatDuration', () => {
   it('refuses numbers that are no duration', () => {
     for (const ms of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => formatDuration(ms)).toThrow(WakefulError)
+  })
+})
+
+describe('humanizeDuration', () => {
+  it.each([
+    [2 * 86_400_000 + 23.75 * 3_600_000, '3d'],
+    [2 * 86_400_000 + 42 * 60_000, '2d 42m'],
+    [3_600_000 + 59.75 * 60_000, '2h'],
+    [86_399_999, '1d'],
+    [119_600, '2m'],
+    [999.7, '1s'],
+    [90_000, '1m 30s'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(humanizeDuration(ms)).toBe(text)
+  })
+
+  it('never has 24 hours beside days, nor 60 of a unit, and is off by half of its second unit at most', () => {
+    const sizes = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
+    const most = { d: 800, h: 23, m: 59, s: 59, ms: 999 }
+    const anyLength = fc.oneof(
+      fc.integer({ min: 0, max: 700 * 86_400_000 }),
+      fc.double({ min: 0, max: 10_000_000, noNaN: true }),
+      // Just below a whole number of units, where rounding carries.
+      fc
+        .tuple(
+          fc.integer({ min: 1, max: 100 }),
+          fc.constantFrom(1000, 60_000, 3_600_000, 86_400_000),
+          fc.nat(2_000_000),
+        )
+        .map(([count, size, less]) => Math.max(0, count * size - less)),
+    )
+    fc.assert(
+      fc.property(anyLength, (ms) => {
+        const parts = humanizeDuration(ms)
+          .split(' ')
+          .map((part) => /^(\d+)(d|h|m|s|ms)$/.exec(part)!)
+          .map(([, count, unit]) => ({ count: Number(count), unit: unit as keyof typeof sizes }))
+        for (const { count, unit } of parts) expect(count).toBeLessThanOrEqual(most[unit])
+        const total = parts.reduce((sum, { count, unit }) => sum + count * sizes[unit], 0)
+        expect(Math.abs(total - ms)).toBeLessThanOrEqual(ms < 3_599_500 ? 30_000 : 12 * 3_600_000)
+      }),
+      { numRuns: 2000 },
+    )
   })
 })

@@ -74,7 +74,7 @@ export function formatDuration(ms: number): string {
 
 /** A duration for people, in its two largest units: `2d 4h`, `2d 42m`, `1m 30s`, `250ms`; from two years on, `3y`. */
 export function humanizeDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`
+  if (ms < 999.5) return `${Math.round(ms)}ms`
   const years = Math.floor(ms / (DAY_MS * DAYS_PER_YEAR))
   if (years >= 2) return `${years}y`
   // From an hour on, seconds are noise.
@@ -83,17 +83,15 @@ export function humanizeDuration(ms: number): string {
 }
 
 function twoUnits(ms: number): string {
-  const parts: string[] = []
-  let left = ms
-  for (const { short, ms: size } of UNITS.slice(1, -1)) {
-    // The second unit is rounded, since nothing finer follows.
-    const count = parts.length === 0 ? Math.floor(left / size) : Math.round(left / size)
-    if (count === 0 || (parts.length > 0 && left < size)) continue
-    parts.push(`${count}${short}`)
-    if (parts.length === 2) break
-    left -= count * size
-  }
-  return parts.join(' ')
+  const units = UNITS.slice(1, -1)
+  const largestIn = (length: number) => units.find((unit) => unit.ms <= length)
+  const first = largestIn(ms)!
+  const second = largestIn(ms % first.ms)
+  // Rounded as a whole, since nothing finer follows: rounding the second unit alone would give '2d 24h'.
+  const rounded = second === undefined ? ms : Math.round(ms / second.ms) * second.ms
+  const left = rounded % first.ms
+  const text = `${Math.floor(rounded / first.ms)}${first.short}`
+  return left === 0 ? text : `${text} ${left / second!.ms}${second!.short}`
 }
 
 /** The duration in milliseconds, rounded up; null if the text is none. */

@@ -52,9 +52,12 @@ function after(words: number, match: DateMatch | null): DateMatch | null {
   return match && { ...match, used: match.used + words }
 }
 
-/** Parses what the date is the end of: 'the month', 'this year', 'next month', 'december'. */
+/** Parses what the date is the end of: 'the month', 'this year', 'next month', 'december', 'february 2028'. */
 function readEnd([first = '', second = '']: string[], today: Temporal.PlainDate): DateMatch | null {
   const month = MONTHS.get(first)
+  if (month !== undefined && /^\d{4}$/.test(second)) {
+    return endOn(dateOf(Number(second), month, 1), today, 2)
+  }
   if (month !== undefined) {
     const isOver = month < today.month
     return endOn(today.with({ day: 1, month }).add({ years: isOver ? 1 : 0 }), today, 1)

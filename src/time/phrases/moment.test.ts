@@ -28,6 +28,7 @@ it.each([
 })
 
 it.each([
+  ['soon', /is not a (?:start|time)(?!.*Did you mean)/],
   ['tomorow', /Did you mean 'tomorrow'\?/],
   ['next fryday at 9am', /Did you mean 'friday'\?/],
   ['2026-02-30', /There is no/],

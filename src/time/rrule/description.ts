@@ -62,6 +62,8 @@ function dayWords(parts: RruleParts, start: RruleDate | undefined): string | nul
       if (has() && days === undefined) return every(parts)
       if (has() || has('byMonthDay')) return onThe(monthDayWords(days!), every(parts))
       if (has('byDay')) return onThe(nthWords(byDay!), every(parts))
+      const clamped = has('byMonthDay', 'bySetPos') ? clampedDay(parts) : undefined
+      if (clamped !== undefined) return `${onThe(`day ${clamped}`, every(parts))}, or the last day`
       const pick =
         has('byDay', 'bySetPos') && parts.bySetPos!.length === 1 ? NTH[parts.bySetPos![0]!] : undefined
       if (pick === undefined || byDay!.some(({ nth }) => nth !== 0)) return null
@@ -75,11 +77,21 @@ function dayWords(parts: RruleParts, start: RruleDate | undefined): string | nul
         const nth = nthWords(byDay!)
         return nth === null ? null : `${every(parts)} on ${nth} of ${MONTH_NAMES[byMonth![0]! - 1]}`
       }
+      const isLeapDay =
+        has('byMonth', 'byMonthDay', 'bySetPos') && months?.join() === '2' && clampedDay(parts) === 29
+      if (isLeapDay) return `${every(parts)} on February 29, or 28 in common years`
       if (!has() && !has('byMonth', 'byMonthDay') && !has('byMonth')) return null
       if (months?.length !== 1 || days?.length !== 1 || days[0]! < 1) return null
       return `${every(parts)} on ${MONTH_NAMES[months[0]! - 1]} ${days[0]}`
     }
   }
+}
+
+/** The day of a rule that takes the last of days 28 to 31 that the month has, as 'monthly' does when it is set late in a month. */
+function clampedDay({ byMonthDay = [], bySetPos = [], byHour }: RruleParts): number | undefined {
+  const times = byHour?.length ?? 1
+  if (bySetPos.length !== times || bySetPos.some((place) => place > -1 || place < -times)) return undefined
+  return byMonthDay.every((day, index) => day === 28 + index) ? byMonthDay.at(-1) : undefined
 }
 
 function every({ freq, interval }: RruleParts): string {

@@ -23,6 +23,7 @@ export function wordsOf(text: string): string[] {
     .replace(/\b(?:the )?end of (?:the )?day\b/g, END_OF_DAY)
     .replace(/\b(?:a )?couple(?: of)? /g, '2 ')
     .replace(/\bhence\b/g, 'from now')
+    .replace(/\b(?:(?:a|one) )?fortnight\b/g, '2 weeks')
     .replace(PAST, (all, minutes: string, hour: string) => clockTime(hour, minutesOf(minutes)) ?? all)
     .replace(QUARTER_TO, (all, hour: string) => clockTime(hour, -15) ?? all)
     .split(' ')
@@ -56,12 +57,15 @@ const SPELLED = [
 ].filter((word) => word.length >= 4)
 
 const MISSPELT_LENGTH_MIN = 4
+/** Words without a definite time that are spelt right: 'soon' is no misspelt 'noon'. */
+const VAGUE: ReadonlySet<string> = new Set(['soon', 'sooner', 'later', 'ever', 'never'])
 
 /** The words that these probably are, where they are misspelt: 'tomorrow' for 'tomorow'. */
 export function correctionsOf(words: readonly string[]): string[] {
-  return words.flatMap((word) => {
-    if (word.length < MISSPELT_LENGTH_MIN) return []
+  const corrections = words.flatMap((word) => {
+    if (word.length < MISSPELT_LENGTH_MIN || VAGUE.has(word)) return []
     const correction = closest(word, SPELLED, word.length > 5 ? 2 : 1)
     return correction === null || correction === word ? [] : [correction]
   })
+  return [...new Set(corrections)]
 }

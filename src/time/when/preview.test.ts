@@ -137,6 +137,23 @@ describe('preview', () => {
     expect(() => first({ cron: '0 9 * * *' }, 'whenever')).toThrow(expect.objectContaining({ field: 'from' }))
   })
 
+  it.each([
+    ['monthly', '2027-01-31', 'on day 31 of every month, or the last day at 09:00', '01-31 02-28 03-31'],
+    ['monthly', '2027-01-30', 'on day 30 of every month, or the last day at 09:00', '01-30 02-28 03-30'],
+    ['yearly at 9am', '2028-02-29', 'every year on February 29, or 28 in common years', '02-29 02-28 02-28'],
+    ['every 2 months at 9am and 5pm', '2027-12-31', 'every 2 months on day 31', '12-31 12-31 02-29'],
+  ])('%s from %s is on the last day where that day is missing', (phrase, from, description, days) => {
+    const found = preview(phrase, { ...context, from, count: 3 })
+    expect(found.description).toContain(description)
+    expect(found.instants.map(({ local }) => local.slice(5, 10)).join(' ')).toBe(days)
+    expect(found.instants[0]!.note).toContain(`that of ${from} is used`)
+  })
+
+  it('refuses what cannot be read from there, and shows no other day instead', () => {
+    expect(() => preview('today at 9am and 5pm', { ...context, from: '2027-01-31' })).toThrow()
+    expect(() => preview('today', { ...context, from: '2027-01-31T10:00' })).toThrow('has passed')
+  })
+
   it('takes the rule of an alarm', () => {
     for (const when of [
       'tomorrow at 5pm',

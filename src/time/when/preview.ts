@@ -46,6 +46,13 @@ const WORK_MAX = 60_000
 const WORK_PER_INSTANT = 250
 /** How many of a rule's next instants are compared to find its shortest period. */
 const PERIODS_COMPARED = 11
+/** The refusals of a rule that has no instant from a time on. */
+const OVER = new Set<string>([
+  'rule.outside_bounds',
+  'rule.all_past',
+  'rule.never_fires',
+  'rule.only_days_off',
+])
 const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 
 /** Previews a when, or the rule of an alarm: its zone, its rule in words, and its next instants, by default from the first one. */
@@ -103,7 +110,8 @@ function resolveFrom(when: When | Rule, context: WhenContext, from: number | und
     return resolve({ ...context, now: from, after: from - 1 })
   } catch (thrown) {
     // A rule that will be over by then is no mistake: it has no instants from there on.
-    if (from > context.now) return resolve(context)
+    const isOver = thrown instanceof WakefulError && OVER.has(thrown.reason)
+    if (from > context.now && isOver) return resolve(context)
     throw thrown
   }
 }

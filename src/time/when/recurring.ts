@@ -23,7 +23,7 @@ import {
   scheduleOf,
 } from '../rules/index.ts'
 import { assertWhole, quote } from '../text/index.ts'
-import { DST_DEFAULT, type DstPolicy, formatDay, localDay } from '../zones/index.ts'
+import { DST_DEFAULT, type DstPolicy, formatDay, formatLocal, localDay } from '../zones/index.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 
 /** What happens to missed instants, as input. */
@@ -37,6 +37,8 @@ const ALL_WITHIN_MS_DEFAULT = DAY_MS
 
 const EITHER_DAY =
   'a day matches if either day field does; Vixie cron (crontab) requires both, because one begins with *. Put + in front of the weekday to require both'
+
+const NAME_TIME = 'name it with BYHOUR, BYMINUTE and BYSECOND, or with DTSTART'
 
 /** How many instants are compared with the jitter, and the search work for rare rules. */
 const SPACING_TICKS_MAX = 100
@@ -95,12 +97,26 @@ export function resolveRecurring(
   const notes = isLate ? ['the start is in the past: it goes on from now'] : []
   if (rule.kind === 'cron' && eitherDay(parseCron(rule.cron).fields)?.differsFromVixie === true)
     notes.push(EITHER_DAY)
+  if (rule.kind === 'rrule' && start === undefined && hasOpenTime(rule.rrule)) {
+    const time = formatLocal(rule.anchor, timezone).slice(11, 19)
+    notes.push(`what the rule leaves open of the time of day is that of the set, ${time}: ${NAME_TIME}`)
+  }
   const clockNote = clockChangeNote(rule, first, now)
   if (clockNote !== '') notes.push(`first on ${formatDay(localDay(timezone, first.at))}: ${clockNote}`)
   if (exclude !== undefined) {
     notes.push(...expiredCalendarNotes(exclude, context.calendars, timezone, first.at))
   }
   return { rule, first: first.at, nominal: first.nominal, notes }
+}
+
+/** Whether an rrule takes its hour, minute or second from the moment it is set. Shorter periods count from it, as intervals do. */
+function hasOpenTime(text: string): boolean {
+  const { start, rules } = parseRrule(text)
+  if (start !== undefined) return false
+  return rules.some(
+    ({ freq, byHour, byMinute, bySecond }) =>
+      !/^(?:HOUR|MINUTE|SECOND)LY$/.test(freq) && [byHour, byMinute, bySecond].includes(undefined),
+  )
 }
 
 /** The first occurrence of a rule that is resolved already, such as that of an alarm. */
@@ -209,8 +225,7 @@ export function readMisfire(input: unknown): Misfire | undefined {
   const all = input === 'all' ? {} : membersOf('misfire', input, ['all'])?.all
   const bounds = membersOf('misfire.all', all, ['max', 'within'])
   if (bounds === null) {
-    const expected = "'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }"
-    throw new WakefulError('field.invalid', { expected, value: quote(input) }, { field: 'misfire' })
+    throw new WakefulError('when.misfire', { value: quote(input) }, { field: 'misfire' })
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
   const most = assertWhole('misfire.all.max', max, [1])

@@ -131,6 +131,21 @@ describe('options of recurring rules', () => {
     })
   })
 
+  it.each([
+    ['FREQ=DAILY', true],
+    ['FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9', true],
+    ['FREQ=DAILY;BYHOUR=9;BYMINUTE=0', true],
+    ['FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0', false],
+    ['DTSTART:20270101T090000\nRRULE:FREQ=DAILY', false],
+    ['FREQ=HOURLY', false],
+  ])('notes where the rrule %j leaves the time of day open: %s', (rrule, isNoted) => {
+    const context = { now: Date.parse('2026-03-04T09:30:15.123Z'), timezone: 'Europe/Rome' }
+    const open =
+      'what the rule leaves open of the time of day is that of the set, 10:30:15: name it with BYHOUR, BYMINUTE and BYSECOND, or with DTSTART'
+    expect(resolveWhen({ rrule }, context).notes).toEqual(isNoted ? [open] : [])
+    expect(resolveWhen({ rrule, start: '2026-04-01T09:00' }, context).notes).toEqual([])
+  })
+
   it('uses the zone in an rrule', () => {
     const { rule, first } = resolve({
       rrule: 'DTSTART;TZID=Asia/Tokyo:20260401T090000\nRRULE:FREQ=DAILY',
@@ -161,10 +176,14 @@ describe('options of recurring rules', () => {
 describe('refusals', () => {
   it.each<[unknown, string, RegExp]>([
     [1736882445, 'invalid_time', /seconds or milliseconds/],
-    [null, 'invalid_time', /An instant must be/],
-    [undefined, 'invalid_time', /An instant must be/],
-    [[], 'invalid_time', /An instant must be/],
-    [Temporal.PlainDate.from('2026-01-01'), 'invalid_time', /An instant must be/],
+    [null, 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [undefined, 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [[], 'invalid_time', /must be a Date, a Temporal.Instant or a string, not/],
+    [
+      Temporal.PlainDate.from('2026-01-01'),
+      'invalid_time',
+      /must be a Date, a Temporal.Instant or a string, not/,
+    ],
     [{}, 'invalid_request', /exactly one/],
     [{ delay: '1m', cron: '* * * * *' }, 'invalid_request', /delay` and `cron/],
     [{ delay: '-1m' }, 'invalid_time', /sign/],

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { typeName, WakefulError } from '../../error.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import { assertInstant, assertTimezone } from './canonical.ts'
 import { plainTime, temporal, zoned } from './temporal.ts'
@@ -29,7 +29,7 @@ export function parseInstant(value: Moment): number {
   if (typeof input === 'number') {
     throw new WakefulError('instant.bare_number', { value: String(input) })
   }
-  throw new WakefulError('instant.type', {})
+  throw new WakefulError('instant.type', { value: typeName(input) })
 }
 
 function fromDate(date: Date): number {
@@ -43,13 +43,13 @@ function timeOf(date: Date): number {
   try {
     return Date.prototype.getTime.call(date)
   } catch (cause) {
-    throw new WakefulError('instant.type', {}, { cause })
+    throw new WakefulError('instant.type', { value: typeName(date) }, { cause })
   }
 }
 
 function fromNanoseconds(instant: TemporalInstant): number {
   const ns = instant.epochNanoseconds
-  if (typeof ns !== 'bigint') throw new WakefulError('instant.type', {})
+  if (typeof ns !== 'bigint') throw new WakefulError('instant.type', { value: typeName(instant) })
   const whole = ns / 1_000_000n
   // Rounded up: cutting off a microsecond would fire an alarm early.
   return assertInstant(Number(ns > whole * 1_000_000n ? whole + 1n : whole), `${ns} ns`)

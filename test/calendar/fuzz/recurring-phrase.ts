@@ -34,12 +34,20 @@ const PACES: readonly (readonly [pace: string, days: readonly string[]])[] = [
   ['every # days', ['']],
   ['every week', ['', ' on monday', ' on mon, wed and fri']],
   ['every # weeks', [' on tuesday', ' on weekdays']],
-  ['every month', [' on the 31st', ' on the last day', ' on the first monday']],
-  ['every # months', [' on the 29th', ' on the last friday']],
-  ['every year', [' on february 29', ' on december 24']],
+  ['every month', ['', ' on the 31st', ' on the last day', ' on the first monday']],
+  ['every # months', ['', ' on the 29th', ' on the last friday']],
+  ['every year', ['', ' on february 29', ' on december 24']],
 ]
 const TIMES = ['', ' at 9am', ' at 02:30', ' at 8:15 and 17:45', ' at noon']
-const BOUNDS = ['', '', ' until 2030-01-01', ' starting tomorrow', ', 10 times', ' starting 2027-02-28']
+const BOUNDS = [
+  '',
+  '',
+  ' until 2030-01-01',
+  ' starting tomorrow',
+  ', 10 times',
+  ' starting 2027-02-28',
+  ' starting 2028-02-29',
+]
 
 /** The frequency, days, times and bounds of a phrase. */
 function composed(random: Random): string {

@@ -155,7 +155,7 @@ async function spawned(
     new StdioClientTransport({
       command: process.execPath,
       args: [LAUNCH, 'mcp', ...args],
-      env: { ...getDefaultEnvironment(), ...env },
+      env: { ...getDefaultEnvironment(), NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE!, ...env },
       cwd: dir,
     }),
   )

@@ -74,12 +74,12 @@ export const CASES: readonly Case[] = [
   option('key', '', 'field.empty'),
   option('subject', '', 'field.empty'),
   option('correlationId', '', 'field.empty'),
-  option('target', '', 'field.empty', { field: 'target.handler' }),
+  option('target', '', 'field.empty'),
   option('target', 'inboxx', 'target.misspelt'),
   option('target', 'event', 'target.misspelt'),
   option('target', 'https//app.example/wake', 'target.like_url'),
   option('onFailure', 'defualt', 'target.misspelt'),
-  option('onFailure', '', 'field.empty', { field: 'onFailure.handler' }),
+  option('onFailure', '', 'field.empty'),
 
   // Too large, or not text that a store can keep.
   option('label', LONG, 'field.too_long'),
@@ -172,7 +172,7 @@ export const CASES: readonly Case[] = [
     'rule.end_before_start',
     'end',
   ),
-  time({ cron: '@daily', misfire: 'never' }, 'field.invalid', 'misfire'),
+  time({ cron: '@daily', misfire: 'never' }, 'when.misfire', 'misfire'),
   time({ cron: '@daily', misfire: { all: { max: 0 } } }, 'field.not_whole_number', 'misfire.all.max'),
   time({ cron: '@daily', misfire: { all: { within: 5 } } }, 'field.without_unit', 'misfire.all.within'),
   time({ delay: '1h', misfire: 'all' }, 'when.misfire_all_once', 'misfire'),

@@ -55,8 +55,9 @@ function lengthWords(everyMs: number): string {
 }
 
 function calendarWords(recurrence: Recurrence, { unit, interval }: CalendarFrequency): string {
-  const { weekdays, months, monthDays, nths, workingDay } = recurrence
+  const { weekdays, months, monthDays, nths, workingDay, clampedDay } = recurrence
   const every = `every ${everyCount(interval, unit)}`
+  if (clampedDay !== undefined) return every
   const dayOfMonth = dayOfMonthWords(recurrence)
   if (unit === 'month') return `on the ${dayOfMonth} of ${every}`
   if (unit === 'year') {

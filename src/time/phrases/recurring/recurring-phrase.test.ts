@@ -252,6 +252,10 @@ describe('bounds of recurring phrases', () => {
   })
 })
 
+it('reads every fortnight as every 2 weeks', () => {
+  expect(read('every fortnight on friday at 9am')).toEqual(read('every 2 weeks on friday at 9am'))
+})
+
 describe('what a recurring phrase leaves open', () => {
   it.each([
     ['every monday', /09:00 is used/],
@@ -283,6 +287,23 @@ describe('what a recurring phrase leaves open', () => {
     expect(read('monthly')).toMatchObject({ cron: '0 9 4 * *' })
     expect(read('yearly')).toMatchObject({ cron: '0 9 4 3 *' })
     expect(read('weekly at 9am starting 2026-12-01')).toMatchObject({ cron: '0 9 * * 2' })
+  })
+
+  it('is the last day where a month lacks that of today, also in its canonical form', () => {
+    const context = { now: Date.parse('2027-01-31T10:00Z'), timezone: 'Europe/Rome' }
+    for (const text of [
+      'monthly',
+      'every 2 months at 8am and 8pm',
+      'monthly at 9am, 3 times',
+      'monthly at 9am starting 2028-02-29',
+      'yearly starting 2028-02-29',
+      'every month at 9am starting 2027-03-30T15:00',
+    ]) {
+      const { canonical, notes: noted, ...when } = parseRecurring(text, context)!
+      const { canonical: again, notes: _, ...read } = parseRecurring(canonical, context)!
+      expect({ again, ...read }).toEqual({ again: canonical, ...when })
+      expect(noted.join()).toMatch(/the last day of shorter months|February 28 in common years/)
+    }
   })
 
   it('has no note if nothing was left open', () => {

@@ -20,11 +20,13 @@ import { hoursOf, timesOf } from './times.ts'
 const LEAP_YEAR = 2000
 
 /** The days of a calendar rule, and how often they come. */
-type CalendarDays = ParsedDays & { frequency: CalendarFrequency }
+type CalendarDays = ParsedDays & { frequency: CalendarFrequency; clampedDay?: Temporal.PlainDate }
 
 /** A complete recurrence whose parts fit together. */
 export type Recurrence = Omit<ParsedRecurrence, 'window' | 'start' | 'end' | 'count'> & {
   frequency: Frequency
+  /** The first day of a rule that names none, if some months lack it: they have their last day instead. */
+  clampedDay?: Temporal.PlainDate
   /** Sorted; empty if the frequency is a length of time. */
   times: ParsedTime[]
   /** Full hours of the day; the end is exclusive. */
@@ -176,13 +178,16 @@ function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, phr
   }
 }
 
-/** The days of 'weekly' and the like: those of the first day or of today. A day that some months lack is refused. */
+/**
+ * The days of 'weekly' and the like: those of the first day or of today. Months that lack the day have their last day: a
+ * program that declares 'monthly' at every start must be able to start on the 31st.
+ */
 function defaultDays(
   unit: CalendarUnit,
   days: ParsedDays,
   start: string | undefined,
   phrase: PhraseInput,
-): ParsedDays {
+): ParsedDays & { clampedDay?: Temporal.PlainDate } {
   if (unit === 'day' || days.weekdays || days.nths || days.monthDays) return {}
   const reference =
     start === undefined ? phrase.localNow.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
@@ -191,11 +196,10 @@ function defaultDays(
     phrase.notes.push(`there is no weekday: ${WEEKDAY_NAMES[dayOfWeek - 1]} is used, that of ${reference}`)
     return { weekdays: [dayOfWeek] }
   }
-  if (unit === 'month' && day > 28) {
-    throw phrase.refusal('phrase.not_in_every_month', { day, nth: `${day}${day === 31 ? 'st' : 'th'}` })
-  }
-  phrase.refuseIf(unit === 'year' && month === 2 && day === 29, 'phrase.not_in_every_year', {})
-  phrase.notes.push(`there is no day: that of ${reference} is used`)
+  const instead = unit === 'month' ? 'the last day of shorter months' : 'February 28 in common years'
+  const isClamped = unit === 'month' ? day > 28 : month === 2 && day === 29
+  phrase.notes.push(`there is no day: that of ${reference} is used${isClamped ? `, and ${instead}` : ''}`)
+  if (isClamped) return { clampedDay: reference }
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
 }
 

@@ -39,13 +39,22 @@ const CLOCK_UNITS = [
 export function ruleOf(recurrence: Recurrence, phrase: PhraseInput): PhraseRule {
   const { frequency } = recurrence
   if ('everyMs' in frequency) return { when: intervalRule(recurrence, frequency.everyMs, phrase) }
-  if (frequency.interval === 1) return { when: { cron: cronOf(recurrence, phrase) } }
+  const { clampedDay } = recurrence
+  if (frequency.interval === 1 && clampedDay === undefined)
+    return { when: { cron: cronOf(recurrence, phrase) } }
   const rrule = rruleOf(recurrence, frequency, phrase)
-  const anchor = firstWallTime(recurrence, phrase)
-  phrase.notes.push(`counted from ${anchor.toPlainDate()}`)
+  const anchor = clampedAnchor(recurrence) ?? firstWallTime(recurrence, phrase)
+  if (clampedDay === undefined) phrase.notes.push(`counted from ${anchor.toPlainDate()}`)
   const start = anchor.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
   const { timeZoneId } = phrase.localNow
   return { when: { rrule: `DTSTART;TZID=${timeZoneId}:${start}\nRRULE:${rrule}` }, anchor }
+}
+
+/** Where a rule of a clamped day starts: on that day also if its time has passed, or the day would be lost. */
+function clampedAnchor({ clampedDay, times, start }: Recurrence): Temporal.PlainDateTime | undefined {
+  const first = clampedDay?.toPlainDateTime(times[0]!)
+  const from = start === undefined ? first : temporal.PlainDateTime.from(start)
+  return first && temporal.PlainDateTime.compare(from!, first) > 0 ? from : first
 }
 
 /** The first wall time of a recurrence after now, or from its start on. Steps of several units are counted from it. */
@@ -140,13 +149,30 @@ function timeSets({ times }: Recurrence, phrase: PhraseInput) {
 }
 
 function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, phrase: PhraseInput): string {
-  const { weekdays, nths, monthDays, months, times } = recurrence
+  const { weekdays, nths, monthDays, months, times, clampedDay } = recurrence
   const [day] = monthDaysOf(monthDays ?? [], phrase)
   const place = day === undefined ? undefined : WEEKDAY_PLACE[day]
   const isWeekday = place !== undefined
   phrase.refuseIf(isWeekday && times.length > 1, 'phrase.one_time_of_day', { day: day! })
   const { hours, minutes, seconds } = timeSets(recurrence, phrase)
   const days = weekdays?.map((each) => BYDAY[each - 1])
+  const anchored = clampedAnchor(recurrence)?.toPlainTime()
+  const isOwnTime = anchored === undefined || anchored.equals(times[0]!)
+  const clock = (times.length > 1 || !isOwnTime) && { BYHOUR: hours, BYMINUTE: minutes, BYSECOND: seconds }
+  if (clampedDay !== undefined) {
+    const latest = [28, 29, 30, 31].filter((each) => each <= clampedDay.day)
+    // The last of these days that the month has, at each of the times.
+    const places = times.map((_, index) => -1 - index)
+    const month = unit === 'year' && { BYMONTH: clampedDay.month }
+    return partsText({
+      FREQ: FREQ[unit],
+      INTERVAL: interval,
+      ...month,
+      BYMONTHDAY: latest,
+      ...clock,
+      BYSETPOS: places,
+    })
+  }
   const parts = {
     FREQ: FREQ[unit],
     INTERVAL: interval,
@@ -156,8 +182,12 @@ function rruleOf(recurrence: Recurrence, { unit, interval }: CalendarFrequency, 
       ? BYDAY.slice(0, 5)
       : (days ?? nths?.map(({ nth, weekday }) => `${nth}${BYDAY[weekday - 1]}`)),
     BYSETPOS: place,
-    ...(times.length > 1 && { BYHOUR: hours, BYMINUTE: minutes, BYSECOND: seconds }),
+    ...clock,
   }
+  return partsText(parts)
+}
+
+function partsText(parts: Record<string, unknown>): string {
   const named = Object.entries(parts).filter(([, value]) => value !== undefined)
   return named.map(([name, value]) => `${name}=${value}`).join(';')
 }
