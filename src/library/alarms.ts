@@ -46,14 +46,20 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
-import { assertSnooze, type CancelOptions, type EditOptions, resolvedRule, seenAt } from './call-input.ts'
+import {
+  assertSnooze,
+  type CancelOptions,
+  type EditOptions,
+  resolvedRule,
+  seenAt,
+  snoozed,
+} from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC, type NameJudge, otherNotes, targetNotes } from './documents/index.ts'
 import { inTurns } from './in-turns.ts'
 import { OwnInbox } from './inbox.ts'
 import { notFound, ScopedReads } from './reads.ts'
 import type { Inbox } from './resources.ts'
-import { snoozed } from './snoozed.ts'
 
 const SEEN = { updatedAt: true } as const
 const MOVE = { ...SEEN, timezone: true } as const
