@@ -46,14 +46,7 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
-import {
-  assertSnooze,
-  type CancelOptions,
-  type EditOptions,
-  resolvedRule,
-  seenAt,
-  snoozed,
-} from './call-input.ts'
+import { type CancelOptions, type EditOptions, resolvedRule, seenAt, snoozed } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC, type NameJudge, otherNotes, targetNotes } from './documents/index.ts'
 import { inTurns } from './in-turns.ts'
@@ -200,9 +193,9 @@ export class ScopedAlarms
     return this.#edit('snooze', alarm, seen, (snapshot, context) => {
       const whenContext = this.#zoned(snapshot, timezone, context)
       const resolved = resolveWhen(when, whenContext)
-      assertSnooze(resolved, context.now)
+      const change = snoozed(snapshot, resolved, context)
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-      return snoozed(snapshot, resolved, context)
+      return change
     })
   }
 

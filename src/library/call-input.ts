@@ -34,7 +34,7 @@ export function seenAt({ updatedAt }: SeenOptions): number | undefined {
 }
 
 /** Refuses to snooze to what is no instant, or to one that has passed. */
-export function assertSnooze({ rule, first }: Resolved, now: number): void {
+function assertSnooze({ rule, first }: Resolved, now: number): void {
   if (rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
   if (first < now)
     throw new WakefulError('alarm.snooze_past', { instant: formatInstant(first) }, { field: 'when' })
@@ -42,6 +42,7 @@ export function assertSnooze({ rule, first }: Resolved, now: number): void {
 
 /** A snooze to an instant: a one-shot alarm is set again for it, and of a recurring one, one occurrence moves. */
 export function snoozed(snapshot: Snapshot, resolved: Resolved, context: Context): Change {
+  assertSnooze(resolved, context.now)
   const { rule: before } = snapshot.alarm
   const { first, notes } = resolved
   if (before.kind !== 'once' || resolved.rule.kind !== 'once') return snooze(snapshot, first, context)
