@@ -26,7 +26,6 @@ import {
   type Serial,
   type Snapshot,
   skipNext,
-  snooze,
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
@@ -47,7 +46,7 @@ import type {
   TxOptions,
 } from './api.ts'
 import { type Applied, type ApplyOptions, applyList, assertBatch, type DeclaredAlarm } from './apply.ts'
-import { assertSnooze, type CancelOptions, type EditOptions, resolvedRule, seenAt } from './call-input.ts'
+import { type CancelOptions, type EditOptions, resolvedRule, seenAt, snoozed } from './call-input.ts'
 import type { LibraryContext } from './context.ts'
 import { DEFAULT_SPEC, type NameJudge, otherNotes, targetNotes } from './documents/index.ts'
 import { inTurns } from './in-turns.ts'
@@ -191,16 +190,9 @@ export class ScopedAlarms
     return this.#edit('snooze', alarm, seen, (snapshot, context) => {
       const whenContext = this.#zoned(snapshot, timezone, context)
       const resolved = resolveWhen(when, whenContext)
-      assertSnooze(resolved, context.now)
+      const change = snoozed(snapshot, resolved, context)
       this.#admit?.([resolvedRule(resolved, whenContext)], context.now)
-      const { rule: before } = snapshot.alarm
-      if (before.kind !== 'once') return snooze(snapshot, resolved.first, context)
-      const ended = snapshot.outcome?.status ?? null
-      if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
-      const { first, notes } = resolved
-      const rule = { ...resolved.rule, asked: before.asked ?? before.at }
-      const event = ended === null ? 'reschedule' : 'set_again'
-      return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
+      return change
     })
   }
 

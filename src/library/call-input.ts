@@ -1,4 +1,4 @@
-import type { Snapshot } from '../alarm/index.ts'
+import { type Change, type Context, replace, type Snapshot, snooze } from '../alarm/index.ts'
 import { inField, WakefulError } from '../error.ts'
 import {
   formatInstant,
@@ -34,8 +34,21 @@ export function seenAt({ updatedAt }: SeenOptions): number | undefined {
 }
 
 /** Refuses to snooze to what is no instant, or to one that has passed. */
-export function assertSnooze({ rule, first }: Resolved, now: number): void {
+function assertSnooze({ rule, first }: Resolved, now: number): void {
   if (rule.kind !== 'once') throw new WakefulError('alarm.snooze_recurs', {}, { field: 'when' })
   if (first < now)
     throw new WakefulError('alarm.snooze_past', { instant: formatInstant(first) }, { field: 'when' })
+}
+
+/** A snooze to an instant: a one-shot alarm is set again for it, and of a recurring one, one occurrence moves. */
+export function snoozed(snapshot: Snapshot, resolved: Resolved, context: Context): Change {
+  assertSnooze(resolved, context.now)
+  const { rule: before } = snapshot.alarm
+  const { first, notes } = resolved
+  if (before.kind !== 'once' || resolved.rule.kind !== 'once') return snooze(snapshot, first, context)
+  const ended = snapshot.outcome?.status ?? null
+  if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
+  const rule = { ...resolved.rule, asked: before.asked ?? before.at }
+  const event = ended === null ? 'reschedule' : 'set_again'
+  return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
 }

@@ -93,7 +93,7 @@ const BY_TEST: readonly Planted[] = [
     bug: 'a snooze forgets the instant that the alarm was set for',
     edits: [
       {
-        file: 'src/library/alarms.ts',
+        file: 'src/library/call-input.ts',
         from: 'const rule = { ...resolved.rule, asked: before.asked ?? before.at }',
         to: 'const rule = { ...resolved.rule }',
       },

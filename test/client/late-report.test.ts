@@ -19,8 +19,12 @@ it('credits a late report to the occurrence that it names, and refuses one that 
   expect(await wakeful.stats()).toMatchObject({ timeoutUnknown: 1, failed: 0 })
   // Its result is not that of the newest occurrence.
   expect(await wakeful.get(id)).toMatchObject({ result: 'timeout_unknown' })
-  for (const occurrenceId of [first!, `${id}-1-5`, 'made-up'])
-    await expect(wakeful.complete(id, 'done', { occurrenceId })).rejects.toMatchObject({ code: 'not_found' })
+  for (const [occurrenceId, code] of [
+    [first!, 'conflict'],
+    [`${id}-2-5`, 'not_found'],
+    ['made-up', 'not_found'],
+  ] as const)
+    await expect(wakeful.complete(id, 'done', { occurrenceId })).rejects.toMatchObject({ code })
   await wakeful.complete(id, 'done')
   expect(await wakeful.failed()).toEqual([])
   expect(await wakeful.get(id)).toMatchObject({ result: 'done' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cancel, type Snapshot } from '../../src/alarm/index.ts'
+import { cancel, pause, type Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/harness.ts'
 import { testDatabase } from './database.ts'
 import { begun, isWaiting, type PostgresHarness, postgresBench } from './harness.ts'
@@ -273,6 +273,25 @@ describe('the log is read in commit order', () => {
     const { events } = await reading
     expect(events.map(({ alarmId }) => alarmId)).toEqual([early, late])
     expect(await store.lastEvent()).toBe(events.at(-1)!.seq)
+  })
+
+  test('a filtered reader waits there too, and its cursor does not pass what is not committed yet', async () => {
+    const at = await postgresBench(url)
+    const { bench, store } = at
+    const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ every: '1h' })]
+    const [early, late] = [ids[0]!, ids[1]!]
+    const tx = await begun(at.connect())
+    await cancelIn(at, early, tx)
+    await bench.edit(late, pause)
+    const query = { limit: 10, filter: { types: ['alarm.cancelled'] } }
+    const during = await store.events(ANN, { ...query, after: 0 })
+    expect(during.events).toEqual([])
+    await tx.query('COMMIT')
+    // A reader goes on from where the page ended, although that page was empty.
+    const { events } = await store.events(ANN, { ...query, after: during.next })
+    expect(events.map(({ alarmId }) => alarmId)).toEqual([early])
+    const tail = await store.events(ANN, { limit: 10, filter: { types: ['alarm.paused'] }, after: 0 })
+    expect(tail.events.map(({ alarmId }) => alarmId)).toEqual([late])
   })
 
   test('a long transaction hides later events, but not forever, and its gap is skipped after a rollback', async () => {

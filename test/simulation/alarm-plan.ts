@@ -26,8 +26,8 @@ export interface Edit {
   readonly atMs: number
   /** Wait for the next statement of this name, by any process, so that the call races with it. */
   readonly on?: { readonly statement: string; readonly point: Point }
-  readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'reschedule'
-  /** For `reschedule`: when the alarm is due from then on. */
+  readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'reschedule' | 'snooze'
+  /** For `reschedule` and `snooze`: when the alarm is due from then on. */
   readonly timing?: Timing
 }
 

@@ -232,7 +232,8 @@ function drawEdits(random: Random, atMs: number, timing: Timing, span: Span, isO
     if (kind === 'reschedule') current = drawTiming(random, fromMs, span, isOnce)
     edits.push({
       atMs: fromMs,
-      kind,
+      // Without another draw, so that the rest of the plan stays what its seed has always been.
+      kind: kind === 'reschedule' && isOnce && Math.floor(fromMs) % 3 === 0 ? 'snooze' : kind,
       ...drawTrigger(random),
       ...(kind === 'reschedule' && { timing: current }),
     })

@@ -74,8 +74,9 @@ export class User {
     for (const [index, edit] of edits.entries()) {
       await this.#sleepTo(edit.atMs)
       await this.#awaitMoment(edit)
-      if (edit.kind === 'reschedule' && (isKeyed || this.#alarmId !== null))
-        await this.#inTurn(() => this.#ask(`${name}.${index + 1}`, edit.timing!))
+      const [isMove, newName] = [edit.timing !== undefined, `${name}.${index + 1}`]
+      if (isMove && (isKeyed || this.#alarmId !== null))
+        await this.#inTurn(() => this.#ask(newName, edit.timing!, edit.kind === 'snooze'))
       else if (this.#alarmId !== null) await this.#inTurn(() => this.#edit(edit, this.#alarmId!))
     }
   }
@@ -119,9 +120,11 @@ export class User {
   }
 
   /** Sets or reschedules the alarm. */
-  async #ask(name: string, timing: Timing): Promise<void> {
+  async #ask(name: string, timing: Timing, isSnooze = false): Promise<void> {
     const { isRetried, isKeyed } = this.#plan
-    const rescheduledId = isKeyed ? null : this.#alarmId
+    const rescheduledId = isKeyed && !isSnooze ? null : this.#alarmId
+    // It was never set, as far as its user knows; or the instant may have passed by the clock of the process.
+    if (isSnooze && (rescheduledId === null || !this.#isFuture(timing))) return
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
     if (this.#isTooLateFor(timing)) return
@@ -134,7 +137,7 @@ export class User {
         if (this.#plan.declaredBy !== undefined) return this.#declareBy(alarms, name, timing)
         return rescheduledId === null
           ? idOf(alarms.set(when, optionsOf(this.#plan, name)))
-          : idOf(alarms.reschedule(rescheduledId, when))
+          : idOf(isSnooze ? alarms.snooze(rescheduledId, when) : alarms.reschedule(rescheduledId, when))
       })
       const about = { run: this.#ledger.runOf(process), name, at: this.#world.now }
       if (answer.kind === 'no') return this.#ledger.add({ type: 'refused', ...about })
@@ -148,6 +151,11 @@ export class User {
       if (!isRetried || rescheduledId !== null) return
       process = await this.#someProcess()
     }
+  }
+
+  /** Only an instant that is still to come can be snoozed to. */
+  #isFuture(timing: Timing): boolean {
+    return timing.kind === 'once' && timing.atMs > this.#world.timeline.now + COUNTED_MS_MIN
   }
 
   /** A count includes only future instants. A delayed user may be too late for that. */

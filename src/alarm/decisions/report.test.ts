@@ -138,9 +138,13 @@ describe('late, after the time-out', () => {
   })
 
   test('it is refused where it names another occurrence', () => {
-    expect(() => report(timedOut, { ...ok, occurrenceId: 'id-0-1' }, context)).toThrow(
-      expect.objectContaining({ code: 'not_found' }),
-    )
+    const refused = (occurrenceId: string, code: string) =>
+      expect(() => report(timedOut, { ...ok, occurrenceId }, context)).toThrow(
+        expect.objectContaining({ code }),
+      )
+    for (const never of ['id-2-1', 'id-1', 'another-1-1']) refused(never, 'not_found')
+    // It may have been reported before.
+    refused('id-1-1', 'conflict')
     const occurrence = `1-${NOW + HOUR}`
     const found = { ...timedOut, timedOut: { occurrence, isNewest: true } }
     expect(report(found, { ...ok, occurrenceId: `id-${occurrence}` }, context)).toMatchObject({

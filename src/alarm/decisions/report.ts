@@ -1,6 +1,7 @@
 import { display, WakefulError } from '../../error.ts'
 import { TIMED_OUT } from '../../seeds/index.ts'
 import {
+  type Alarm,
   type Change,
   type Context,
   type EarlyReport,
@@ -39,7 +40,7 @@ export function report(snapshot: Snapshot, reported: Report, context: Context): 
   if (isEnd(state) && state !== 'timed_out') {
     throw new WakefulError('alarm.ended', { verb, status: state })
   }
-  if (named !== undefined && pick(snapshot, reported, () => true) === undefined)
+  if (named !== undefined && !mayHaveBeen(named, alarm))
     throw new WakefulError('alarm.no_such_occurrence', { verb, occurrence: display(named) })
   throw new WakefulError(recurs(alarm) ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
 }
@@ -59,6 +60,15 @@ function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
   if (recurs(alarm))
     return outcome?.status === null && outcome.completedAt === null && outcome.result === TIMED_OUT
   return stateOf(alarm, timers, outcome) === 'timed_out'
+}
+
+/**
+ * Whether this may be the id of an occurrence that has ended: then a report on it comes twice, or too late. Its instant tells
+ * nothing: the clock of another process may be ahead.
+ */
+function mayHaveBeen(named: string, { id, generation }: Alarm): boolean {
+  const found = named.startsWith(`${id}-`) ? /^(\d+)-\d+(?:-forced)?$/.exec(named.slice(id.length + 1)) : null
+  return found !== null && Number(found[1]) <= generation
 }
 
 function reportAwaited(snapshot: Snapshot, timer: Timer, reported: Report, context: Context): Change {

@@ -14,7 +14,7 @@ export const ALARM_REASONS = reasons('invalid_request', {
   'alarm.not_fired': 'conflict: Cannot {verb}: the alarm has not fired yet.',
   'alarm.no_report_awaited': 'conflict: Cannot {verb}: no occurrence of the alarm awaits a report.',
   'alarm.no_such_occurrence':
-    'not_found: Cannot {verb}: the alarm has no occurrence {occurrence} that awaits a report or has timed out. Report each occurrence once, by the id that its delivery gave.',
+    'not_found: Cannot {verb}: the alarm never had an occurrence {occurrence}. Use the id that came with the delivery.',
   'alarm.single_occurrence': 'Cannot skip next: the alarm has only one occurrence. Cancel it instead.',
   'alarm.no_next_occurrence': 'conflict: Cannot skip next: no further occurrence is scheduled.',
   'alarm.edited':

@@ -87,9 +87,9 @@ export const failureCases = casesOf('failures', {
     assert.deepEqual((await harness.get(id)).outcome, outcome)
     const { failed, timedOut } = await harness.store.stats(ANN)
     assert.deepEqual({ failed, timedOut }, { failed: 1, timedOut: 2 })
-    // Reported before, and never there.
-    for (const gone of [`${id}-${first!.occurrence}`, `${id}-1-1`, 'x', `${id}-${third!.occurrence}`])
-      await assert.rejects(reported(gone), { code: 'not_found' })
+    for (const before of [first, third])
+      await assert.rejects(reported(`${id}-${before!.occurrence}`), { code: 'conflict' })
+    for (const never of [`${id}-2-1`, 'x']) await assert.rejects(reported(never), { code: 'not_found' })
     await reported(`${id}-${fourth!.occurrence}`)
     assert.equal((await harness.get(id)).outcome?.result, 'late')
     const late = (await harness.events(id)).filter(({ type }) => type === 'alarm.completed')
