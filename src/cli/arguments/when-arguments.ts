@@ -33,10 +33,7 @@ export function addWhenOptions(command: Command): Command {
   return command
     .option('--cron <expression>', 'recurring: 5 or 6 fields, @daily, @every 5m')
     .option('--every <duration>', 'recurring: an interval such as 90s, 5m, 1h30m, PT1H, 1 month (1mo)')
-    .option(
-      '--rrule <rule>',
-      'recurring: an RFC 5545 rule, such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0;BYSECOND=0',
-    )
+    .option('--rrule <rule>', 'recurring: an RFC 5545 rule; name its BYHOUR, BYMINUTE, BYSECOND')
     .option('--unix <seconds>', 'once: seconds since 1970')
     .option('--delay <duration>', 'once: this long from now')
     .option('--start <time>', 'recurring: the earliest instant: a time, a date, next monday')
