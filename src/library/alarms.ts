@@ -26,6 +26,7 @@ import {
   type Serial,
   type Snapshot,
   skipNext,
+  undeclare,
   viewOf,
 } from '../alarm/index.ts'
 import { reportAndRethrow } from '../engine/index.ts'
@@ -333,10 +334,8 @@ export class ScopedAlarms
   ) {
     const decide = (snapshot: Snapshot, context: Context): Decided<CancelOutcome> => {
       if (!mayCancel(snapshot)) return { change: {}, answer: 'ended' }
-      const { change, outcome } = cancel(snapshot, context)
-      if (!isUndeclared) return { change, answer: outcome }
-      const record = { ...(change.alarm ?? snapshot.alarm), declaredBy: null }
-      return { change: { ...change, alarm: record }, answer: outcome }
+      const { change, outcome } = (isUndeclared ? undeclare : cancel)(snapshot, context)
+      return { change, answer: outcome }
     }
     const edited = await this.#editStored(which, decide, options)
     this.library.logNotifier.notify(this.scope)

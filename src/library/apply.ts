@@ -5,11 +5,13 @@ import {
   type CancelOutcome,
   checked,
   checkedList,
+  isEnd,
   isSameDefinition,
   type Limits,
   ofItem,
   type Serial,
   type Snapshot,
+  stateOf,
 } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import type { EditResult, Selector, SetRequest, SetResult } from '../stores/index.ts'
@@ -183,7 +185,9 @@ async function cancelOthers(
   { cancel }: ApplyPorts,
 ): Promise<string[]> {
   const removed: string[] = []
-  const mayCancel = ({ alarm }: Snapshot) => !keys.has(alarm.key!) && alarm.cancelledAt === null
+  // What was cancelled while it fires leaves the list once it has ended.
+  const mayCancel = ({ alarm, timers, outcome }: Snapshot) =>
+    !keys.has(alarm.key!) && (alarm.cancelledAt === null || isEnd(stateOf(alarm, timers, outcome)))
   for (let after: Serial | null = 0; after !== null; ) {
     const { results, next }: EditResult<CancelOutcome> = await cancel(
       { declaredBy, limit: CANCELLED_AT_ONCE, after },

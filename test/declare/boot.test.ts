@@ -261,6 +261,27 @@ describe('a list that is declared every day', () => {
     expect(await firedBy([once], 6)).toEqual({ k: ['2030-01-02'] })
   })
 
+  it('lets retention delete what has ended and leaves the list', async () => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const bench = await openTest({ clock, retention: '1d' })
+    open.push(bench)
+    const { wakeful } = bench
+    wakeful.handle('tick', () => {})
+    await wakeful.start()
+    const one = (key: string) => ({ key, when: '2030-01-02T00:00:00Z', target: 'tick' })
+    await wakeful.apply([one('fired'), one('cancelled'), one('stays')])
+    await wakeful.cancel({ key: 'cancelled' })
+    await clock.advance('10 days')
+    const left = await wakeful.apply([one('stays')], { prune: true })
+    expect(left).toMatchObject({ unchanged: ['stays'], removed: [] })
+    const { id } = (await wakeful.getByKey('fired'))!
+    const story = (await wakeful.why(id)).story.map(({ text }) => text)
+    expect(story.at(-1)).toBe('left the list default that declared it: retention may delete it')
+    await clock.advance('3 days')
+    const keys = (await wakeful.list()).items.map(({ key }) => key)
+    expect(keys).toEqual(['stays'])
+  })
+
   it.each([
     ['every day at 9am until 2030-01-03'],
     [{ cron: '0 9 * * *', end: '2030-01-03T23:00:00Z' }],

@@ -55,6 +55,17 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   return { change, outcome: inFlight.length > 0 ? 'firing' : 'cancelled' }
 }
 
+/** Takes an alarm out of the list that declared it: it is cancelled, or if it has ended, retention may delete it. */
+export function undeclare(snapshot: Snapshot, context: Context): { change: Change; outcome: CancelOutcome } {
+  const { alarm } = snapshot
+  const { change, outcome } = cancel(snapshot, context)
+  const record = { ...(change.alarm ?? alarm), declaredBy: null }
+  if (outcome !== 'ended') return { change: { ...change, alarm: record }, outcome }
+  // Retention deletes an alarm at its last event, and may have passed the others.
+  const left = alarmRecord('alarm.undeclared', context.now, { list: alarm.declaredBy })
+  return { change: { alarm: record, events: [left] }, outcome }
+}
+
 /** Parks the alarm until it is resumed. */
 export function pause(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot

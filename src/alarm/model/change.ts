@@ -103,6 +103,7 @@ export const EVENT_TYPES = [
   'alarm.paused',
   'alarm.resumed',
   'alarm.dead_lettered',
+  'alarm.undeclared',
 ] as const
 
 /** A type of event that alarms write. */

@@ -137,6 +137,8 @@ function eventText({ type, data }: StoryEvent): string {
       return `rescheduled to ${data.next_fire_at}${Array.isArray(data.notes) ? notes(data.notes) : ''}`
     case 'alarm.dead_lettered':
       return `called its onFailure target ${data.target}, with alarm ${data.letter_id}`
+    case 'alarm.undeclared':
+      return `left the list ${data.list} that declared it: retention may delete it`
     default:
       return type.replace(/^alarm\./, '')
   }
