@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { commandName } from './arguments/index.ts'
 import { buildProgram } from './commands/index.ts'
 import { type CliContext, failureOf, failureText, widthOf } from './terminal/index.ts'
 import { wrap } from './text/index.ts'
@@ -41,7 +42,8 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 function helpHint(argv: readonly string[], cli: CliContext): string {
-  const name = argv.find((word) => /^[a-z]+$/.test(word))
-  const known = buildProgram(cli).commands.some((command) => command.name() === name)
-  return `try: ${cli.invocation} ${known ? `${name} ` : ''}--help`
+  let command = buildProgram(cli)
+  for (const word of argv) command = command.commands.find((each) => each.name() === word) ?? command
+  const name = command.parent === null ? '' : `${commandName(command)} `
+  return `try: ${cli.invocation} ${name}--help`
 }

@@ -51,8 +51,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   dst: '--dst-gap and --dst-overlap',
   'exclude.move': '--move',
   'exclude.offset': '--offset',
+  id: 'ID',
   'misfire.all.max': '--misfire-max',
   'misfire.all.within': '--misfire-within',
+  name: 'NAME',
+  occurrenceId: '--occurrence',
+  reason: 'REASON',
+  result: 'RESULT',
   'target.pool': '--pool',
   updatedAt: '--if-updated-at',
 }

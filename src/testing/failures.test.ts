@@ -62,6 +62,31 @@ test('an occurrence without its report is listed as timed out', async () => {
   expect(await wakeful.stats()).toMatchObject({ pending: 1, timeoutUnknown: 0 })
 })
 
+test('an occurrence that a report failed after its timeout keeps the reason', async () => {
+  await using bench = await openTest()
+  const { wakeful, clock } = bench
+  wakeful.handle('report', () => {})
+  await wakeful.start()
+  const options = { target: 'report', ack: 'report', completionTimeout: '5m' } as const
+  const { id } = await wakeful.set({ every: '1h' }, options)
+  await clock.advance('3h10m')
+  const [third, second, first] = await wakeful.failed()
+  await wakeful.fail(id, 'the newest, unnamed')
+  await wakeful.fail(id, 'the oldest', { occurrenceId: first!.occurrenceId! })
+  await clock.advance('1h')
+  const failed = await wakeful.failed()
+  expect(failed.map(({ occurrenceId, lastError }) => [occurrenceId, lastError])).toEqual([
+    [failed[0]!.occurrenceId, 'no report came in time'],
+    [third!.occurrenceId, 'the newest, unnamed'],
+    [second!.occurrenceId, 'no report came in time'],
+    [first!.occurrenceId, 'the oldest'],
+  ])
+  expect(failed[3]!.result).toBe('FAILED: the oldest (after 1 attempt)')
+  expect((await wakeful.failedPage()).items).toEqual(failed)
+  const { story } = await wakeful.why(id)
+  expect(story.map(({ text }) => text)).toContain('failed for good, after the timeout: the oldest')
+})
+
 test('a failed one-shot alarm is listed until a retry succeeds', async () => {
   await using bench = await openTest({ retention: '1d' })
   const { wakeful, clock } = bench

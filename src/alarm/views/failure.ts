@@ -10,6 +10,8 @@ interface FailedOccurrence {
   readonly type: string
   /** JSON text. */
   readonly data: string
+  /** The alarm's failures and timeouts after it, if a report failed it after its timeout. */
+  readonly since: readonly Pick<FailedOccurrence, 'type' | 'data'>[]
 }
 
 /**
@@ -23,18 +25,30 @@ export function failureView(snapshot: Snapshot, event: FailedOccurrence): AlarmV
   const scheduledFor = occurrence === null ? null : new Date(Number(occurrence.split('-')[1]))
   const occurrenceId = occurrence === null ? null : `${alarm.id}-${occurrence}`
   if (!recurs(alarm)) return { ...view, occurrenceId, scheduledFor }
-  const { attempts, error } = outcomeOf(event)
+  const { attempts = 0, error: own } = JSON.parse(event.data) as { attempts?: number; error?: string }
+  const isLate = isFailedLate(snapshot, event)
+  const error = own ?? (isLate ? lateReason(occurrenceId, event.since) : 'no report came in time')
   const result = event.failure === 'timed_out' ? TIMED_OUT : failedResult(error, attempts)
   const outcome = { result, lastError: error, failureCount: attempts, attempts }
   const unknown = { startedAt: null, completedAt: null, durationMs: null }
   return { ...view, ...outcome, ...unknown, occurrenceId, scheduledFor }
 }
 
-function outcomeOf({ failure, type, data }: FailedOccurrence): { attempts: number; error: string } {
-  const { attempts = 0, error } = JSON.parse(data) as { attempts?: number; error?: string }
-  const timedOut = 'no report came in time'
-  // A report that came after the timeout says that it failed: the event of the timeout has no error.
-  const reported =
-    type === 'alarm.timed_out' && failure === 'failed' ? 'reported after its timeout' : timedOut
-  return { attempts, error: error ?? reported }
+/** Whether a report failed this occurrence after its timeout. Of a recurring alarm, only the log keeps the reason. */
+export function isFailedLate(
+  { alarm }: Snapshot,
+  { failure, type }: Pick<FailedOccurrence, 'failure' | 'type'>,
+): boolean {
+  return recurs(alarm) && failure === 'failed' && type === 'alarm.timed_out'
+}
+
+/** The reason of that report, if it is among these events. A report that names no occurrence is on the newest timeout. */
+function lateReason(occurrenceId: string | null, events: FailedOccurrence['since']): string {
+  let unnamed = occurrenceId
+  for (const { type, data } of events) {
+    if (type === 'alarm.timed_out') unnamed = null
+    const { late, occurrence_id = unnamed, error } = JSON.parse(data)
+    if (late === true && occurrence_id === occurrenceId) return error
+  }
+  return 'reported after its timeout'
 }

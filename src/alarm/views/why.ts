@@ -119,7 +119,7 @@ function eventText({ type, data }: StoryEvent): string {
     case 'alarm.attempt_failed':
       return `attempt ${data.attempt} failed${error}; next attempt at ${data.retry_at}`
     case 'alarm.failed':
-      return `failed for good${error}`
+      return `failed for good${data.late === true ? ', after the timeout' : ''}${error}`
     case 'alarm.skipped':
       return skippedText(data)
     case 'alarm.completed':

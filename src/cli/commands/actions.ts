@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
-import { WakefulError } from '../../error.ts'
+import { inField, WakefulError } from '../../error.ts'
 import type { SeenOptions } from '../../index.ts'
 import { withoutUndefined } from '../../library/index.ts'
 import { parseInstant } from '../../time/index.ts'
@@ -85,7 +85,7 @@ export function addSeenOption(command: Command): Command {
   return command.option(
     '--if-updated-at <instant>',
     'fail if the alarm was edited after this updated_at',
-    (text) => new Date(parseInstant(text)),
+    (text) => inField('updatedAt', () => new Date(parseInstant(text))),
   )
 }
 

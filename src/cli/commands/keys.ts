@@ -31,7 +31,9 @@ export function addKeys(program: Command, cli: CliContext): void {
   ])
     .addOption(choice('--rights <what>', 'what it may do; write by default', RIGHTS).default('write'))
     .option('--label <text>', 'a description')
-    .option('--expires-in <duration>', 'when it expires (default: never)', (text) => parseDuration(text))
+    .option('--expires-in <duration>', 'when it expires (default: never)', (text) =>
+      parseDuration(text, 'expiresIn'),
+    )
     .action(
       keysAction(cli, 'any', async (keys, session, { rights, label = '', expiresIn }: CreateFlags) => {
         const { tenant = 'default', owner = null } = session.globals
@@ -60,7 +62,7 @@ export function addKeys(program: Command, cli: CliContext): void {
     'keys rotate 0f3f2a5b1c2d7e3a --grace 1h',
   ])
     .option('--grace <duration>', 'how long the old one stays valid (default: 0s)', (text) =>
-      parseDuration(text),
+      parseDuration(text, 'grace'),
     )
     .action(
       keysAction(cli, 'existing', async (keys, session, id: string, { grace = 0 }: { grace?: number }) => {

@@ -63,7 +63,7 @@ export function addList(program: Command, cli: CliContext): void {
         ORDERS,
       ),
     )
-    .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
+    .option('--limit <n>', 'maximum number of alarms (default 50; capped at 500)', wholeNumber(1))
     .option('--cursor <cursor>', 'the cursor of the next page')
   addAcrossOptions(command).action(
     async ({ allOwners, allTenants, ...flags }: Flags<ListOptions> & AcrossFlags, self: Command) => {
@@ -90,7 +90,7 @@ export function addHistory(program: Command, cli: CliContext): void {
     .option('--target <name>', 'only alarms with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only alarms created since a time, or within a duration (2h)')
-    .option('--limit <n>', 'maximum number of alarms (default 50, at most 500)', wholeNumber(1))
+    .option('--limit <n>', 'maximum number of alarms (default 50; capped at 500)', wholeNumber(1))
   addAcrossOptions(history).action(
     alarmsAction(cli, 'existing', async (session, flags: Flags<HistoryOptions> & AcrossFlags) => {
       const { allOwners, allTenants, ...filters } = flags
@@ -102,7 +102,7 @@ export function addHistory(program: Command, cli: CliContext): void {
   const failed = addCommand(program, 'failed', 'list the newest failures', [
     'failed --limit 5',
     'failed --all-owners',
-  ]).option('--limit <n>', 'maximum number of alarms (default 20, at most 500)', wholeNumber(1))
+  ]).option('--limit <n>', 'maximum number of alarms (default 20; capped at 500)', wholeNumber(1))
   addAcrossOptions(failed).action(
     alarmsAction(cli, 'existing', async (session, flags: { limit?: number } & AcrossFlags) => {
       const { allOwners, allTenants, ...options } = flags

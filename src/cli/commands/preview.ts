@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { wireRule, wireText, withoutUndefined } from '../../library/index.ts'
-import { type Preview, parseBound } from '../../time/index.ts'
+import type { Preview } from '../../time/index.ts'
 import {
   addCommand,
   addWhenOptions,
@@ -30,10 +30,8 @@ export function addPreview(program: Command, cli: CliContext): void {
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
-        await withSession(cli, self, need, async ({ alarms, out, zone: timezone, now }) => {
-          const { instants: count, from: bound } = flags
-          const context = { now: now(), timezone }
-          const from = bound === undefined ? undefined : new Date(parseBound(bound, context, 'start'))
+        await withSession(cli, self, need, async ({ alarms, out, now }) => {
+          const { instants: count, from } = flags
           const preview = await alarms.preview(when, withoutUndefined({ count, from }))
           out.print(wireText({ ...preview, rule: wireRule(preview.rule) }), () =>
             previewLines(preview, now(), out.width),

@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
-import { commanderText, render } from '../../errors/index.ts'
+import { commanderText, type ErrorData, render } from '../../errors/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
+import { formatDuration } from '../../time/index.ts'
 import { oneLine } from '../text/index.ts'
 
 /** The message and exit code of a failed command. */
@@ -42,10 +43,20 @@ export function failureOf(thrown: unknown): Failure {
   }
   if (thrown instanceof FailedWork) return { ...failureOf(thrown.cause), exitCode: 1 }
   if (thrown instanceof WakefulError) {
-    const message = render(thrown, 'cli')
+    const message = render(inDurations(thrown), 'cli')
     return { code: thrown.code, message, exitCode: BAD_USAGE.has(thrown.code) ? 2 : 1 }
   }
   return fileFailure(thrown) ?? { code: 'internal', message: errorText(thrown), exitCode: 1 }
+}
+
+/** The error in the units of the command line: what other interfaces take in milliseconds is a duration here. */
+function inDurations({ reason, params, message, field, errors }: ErrorData): ErrorData {
+  const rest = { message, field, errors: errors?.map(inDurations) }
+  const [min, max, value] = [params.min, params.max, params.value].map(Number) as [number, number, number]
+  const isInMs = reason === 'field.not_whole_number' && field?.endsWith('Ms') === true
+  if (!isInMs || !Number.isInteger(value)) return { reason, params, ...rest }
+  const expected = `a duration from ${formatDuration(min)} to ${formatDuration(max)}`
+  return { reason: 'field.invalid', params: { expected, value: formatDuration(value) }, ...rest }
 }
 
 /** Does work with a file that is an argument. Errors of the file system name it as the argument does. */

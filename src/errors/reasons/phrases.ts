@@ -147,7 +147,7 @@ export const PHRASE_REASONS = reasons('invalid_time', {
   'phrase.too_few_working_days':
     "{text}: not every month has {nth} working days. Use 'first' to '{max}th', or 'last'.",
   'phrase.quarter_without_working_day':
-    "{text}: 'quarter' can only be used with working days. Use 'every 3 months on the 1st starting 2027-01-01'.",
+    "{text}: 'quarter' can only be used with working days. Use 'every year on the 1st of january, april, july and october'.",
   'phrase.mixed_working_days':
     '{text} combines working days with other days, and the weekend is not Saturday and Sunday. Name all the days.',
   'phrase.except_working_days': "{text}: working days cannot be an exception. Use 'every weekend'.",

@@ -18,11 +18,12 @@ const ADVERBS: ReadonlyMap<string, ParsedRecurrence> = new Map<string, ParsedRec
   ['yearly', { frequency: { unit: 'year', interval: 1 } }],
   ['annually', { frequency: { unit: 'year', interval: 1 } }],
 ])
+const QUARTERLY = ['every year on the 1st of january, april, july and october']
 /** Words with two meanings, or without a definite instant, and the forms that work instead. */
 const AMBIGUOUS: ReadonlyMap<string, readonly string[]> = new Map([
   ['biweekly', ['every 2 weeks on monday', 'every monday and thursday']],
   ['bimonthly', ['every 2 months on the 1st', 'on the 1st and 15th of every month']],
-  ['quarterly', ['every 3 months on the 1st starting 2027-01-01']],
+  ['quarterly', QUARTERLY],
 ])
 /** The words for parts of the day. */
 export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayPart>(
@@ -59,6 +60,8 @@ function readEvery(words: string[], phrase: PhraseInput): Clause | null {
     return { parts: { frequency: { unit: 'day', interval: 1 }, dayPart: part }, used: 1 }
   const fraction = readFraction(words, phrase)
   if (fraction !== null) return fraction
+  if (first === 'quarter')
+    throw new WakefulError('phrase.ambiguous', { word: 'every quarter', forms: QUARTERLY })
   // 'every second day' is every 2 days; 'every second' alone and 'every second monday of …' are not.
   const nth = ordinalOf(first)
   const nthUnit = UNITS.get(second)
