@@ -121,6 +121,12 @@ export class ScopedAlarms
         return this.#request(whole!, null, { ...this.library.context(), now }, [], () => [])
       },
       get: (key) => this.library.store.get(this.scope, { key }),
+      adopt: async (snapshot, declaredBy) => {
+        if (snapshot.alarm.declaredBy === declaredBy) return snapshot
+        const adopt = ({ alarm }: Snapshot) => ({ change: { alarm: { ...alarm, declaredBy } }, answer: null })
+        const [edited] = (await this.#editStored({ id: snapshot.alarm.id }, adopt, {})).results
+        return edited?.snapshot ?? snapshot
+      },
       cancel: (which, mayCancel) => this.#cancelWhich(which, { mayCancel, isUndeclared: true }),
     })
   }

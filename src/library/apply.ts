@@ -1,6 +1,5 @@
 import {
   ALARM_OPTIONS,
-  type Alarm,
   assertName,
   type CancelOutcome,
   checked,
@@ -55,6 +54,8 @@ interface ApplyPorts {
   /** What setting an item at an instant asks of the store, by default now. */
   readonly request: (item: DeclaredAlarm, at?: number) => Promise<SetRequest>
   readonly get: (key: string) => Promise<Snapshot | null>
+  /** Makes the list the one that declares an alarm, so that retention keeps it. */
+  readonly adopt: (snapshot: Snapshot, declaredBy: string) => Promise<Snapshot>
   readonly cancel: (
     which: Selector,
     mayCancel: (snapshot: Snapshot) => boolean,
@@ -67,7 +68,12 @@ const { idempotencyKey: _, ...NAMED } = ALARM_OPTIONS
 const ITEM_FIELDS = { ...NAMED, when: true, timezone: true, paused: true } as const
 const NAME_DEFAULT = 'default'
 /** The refusals of a rule that has no instant any more. */
-const OVER = new Set<string>(['rule.outside_bounds', 'rule.all_past', 'rule.until_before_first'])
+const OVER = new Set<string>([
+  'rule.outside_bounds',
+  'rule.all_past',
+  'rule.until_before_first',
+  'rule.only_days_off',
+])
 /** Alarms are cancelled in chunks, so that other calls get the write lock in between. */
 const CANCELLED_AT_ONCE = 500
 
@@ -119,7 +125,7 @@ async function storeList(
   const over: SetResult[] = []
   const left: Placed[] = []
   for (const [at, item] of items.entries()) {
-    const snapshot = await overAlarm({ item, at }, ports)
+    const snapshot = await overAlarm({ item, at }, declaredBy, ports)
     if (snapshot === null) left.push({ item, at })
     else over.push({ snapshot, outcome: 'unchanged' })
   }
@@ -130,23 +136,33 @@ async function storeList(
   return [...over, ...stored]
 }
 
-/** The alarm of an item whose rule is over; null if it is not over. Refused if the alarm is defined in another way. */
-async function overAlarm({ item, at }: Placed, ports: ApplyPorts): Promise<Snapshot | null> {
+/** The alarm of an item whose rule is over, which the list declares from now on; null if it is not over. */
+async function overAlarm(
+  { item, at }: Placed,
+  declaredBy: string,
+  ports: ApplyPorts,
+): Promise<Snapshot | null> {
   try {
     await ports.request(item)
     return null
   } catch (thrown) {
     if (!isOver(thrown)) return null
     const snapshot = await ports.get(item.key)
-    if (snapshot !== null && (await isDefinedSo(snapshot.alarm, item, ports))) return snapshot
+    if (snapshot !== null && (await isDeclared(snapshot, item, ports)))
+      return ports.adopt(snapshot, declaredBy)
     return ofItem(at, () => {
       throw thrown
     })
   }
 }
 
-/** Whether the alarm is what the item meant when the alarm was set. */
-async function isDefinedSo(alarm: Alarm, item: DeclaredAlarm, { request }: ApplyPorts): Promise<boolean> {
+/** Whether the alarm has ended, or is what the item meant when the alarm was set. */
+async function isDeclared(
+  { alarm, timers, outcome }: Snapshot,
+  item: DeclaredAlarm,
+  { request }: ApplyPorts,
+): Promise<boolean> {
+  if (isEnd(stateOf(alarm, timers, outcome))) return true
   try {
     return isSameDefinition(alarm, (await request(item, alarm.registeredAt)).alarm)
   } catch (thrown) {

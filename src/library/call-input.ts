@@ -45,10 +45,10 @@ export function snoozed(snapshot: Snapshot, resolved: Resolved, context: Context
   assertSnooze(resolved, context.now)
   const { rule: before } = snapshot.alarm
   const { first, notes } = resolved
-  if (before.kind !== 'once' || resolved.rule.kind !== 'once') return snooze(snapshot, first, context)
+  if (before.kind !== 'once' || resolved.rule.kind !== 'once') return snooze(snapshot, resolved, context)
   const ended = snapshot.outcome?.status ?? null
   if (ended === 'cancelled') throw new WakefulError('alarm.snooze_cancelled', {})
   const rule = { ...resolved.rule, asked: before.asked ?? before.at }
   const event = ended === null ? 'reschedule' : 'set_again'
-  return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context)
+  return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, event, context, 'snooze')
 }

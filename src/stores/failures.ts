@@ -57,10 +57,10 @@ export function isWanted({ record, snapshot }: FailureItem, { kinds, target, sin
   return since === undefined || (rule.kind === 'once' ? createdAt : record.at) >= since
 }
 
-/** The occurrence that an edit names, if only the log can know it: it has no timer. */
+/** The occurrence of the alarm as it is set now that an edit names, if only the log can know it: it has no timer. */
 export function occurrenceInLog({ alarm, timers }: Snapshot, which: Selector): string | null {
   const named = 'occurrenceId' in which ? which.occurrenceId : undefined
-  if (named === undefined || !named.startsWith(`${alarm.id}-`)) return null
+  if (named === undefined || !named.startsWith(`${alarm.id}-${alarm.generation}-`)) return null
   return timers.some((timer) => occurrenceId(alarm, timer) === named)
     ? null
     : named.slice(alarm.id.length + 1)

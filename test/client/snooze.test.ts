@@ -55,6 +55,29 @@ describe('a recurring alarm', () => {
     expect(fired).toEqual([at('09:00'), at('09:25'), at('10:00')])
   })
 
+  it('fires once at an instant that the rule has too', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *' }, { target: 'ring' })
+    await wakeful.snooze(id, at('08:30'))
+    await wakeful.snooze(id, at('10:00'))
+    await clock.advance('150m')
+    expect(fired).toEqual([at('10:00')])
+  })
+
+  it('skips the snoozed occurrence, if it is the next one', async () => {
+    await using bench = await opened()
+    const { wakeful, clock, fired } = bench
+    const { id } = await wakeful.set({ cron: '0 * * * *' }, { target: 'ring' })
+    await wakeful.snooze(id, at('08:30'))
+    expect(await wakeful.skipNext(id)).toMatchObject({ nextFireAt: new Date(at('09:00')) })
+    await wakeful.snooze(id, at('09:30'))
+    await wakeful.skipNext(id)
+    await wakeful.skipNext(id)
+    await clock.advance('200m')
+    expect(fired).toEqual([at('11:00')])
+  })
+
   it('skips the next occurrence if that comes before the instant', async () => {
     await using bench = await opened()
     const { wakeful, clock, fired } = bench

@@ -261,6 +261,44 @@ describe('a list that is declared every day', () => {
     expect(await firedBy([once], 6)).toEqual({ k: ['2030-01-02'] })
   })
 
+  it('keeps the alarm of a rule that is over for the list that declares it now, whoever set it', async () => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const bench = await openTest({ clock, retention: '1d' })
+    open.push(bench)
+    const { wakeful } = bench
+    wakeful.handle('tick', () => {})
+    await wakeful.start()
+    const when = 'every day at 9am until 2030-01-03'
+    const item = { key: 'k', when, target: 'tick' }
+    await wakeful.set(when, { key: 'k', target: 'tick', message: 'changed by an operator' })
+    await clock.advance('66h')
+    for (const name of ['one', 'two', 'two']) {
+      expect((await wakeful.apply([item], { name })).unchanged).toEqual(['k'])
+      if (name === 'two') await wakeful.apply([], { name: 'one', prune: true })
+      await clock.advance('4 days')
+    }
+    expect((await wakeful.getByKey('k'))?.declaredBy).toBe('two')
+  })
+
+  it('does not fire a one-shot again that an operator has moved', async () => {
+    const clock = new VirtualClock('2030-01-01T06:00:00Z')
+    const bench = await openTest({ clock })
+    open.push(bench)
+    const { wakeful } = bench
+    let fired = 0
+    wakeful.handle('tick', () => {
+      fired += 1
+    })
+    await wakeful.start()
+    const list = [{ key: 'k', when: '2030-01-01T07:00:00Z', target: 'tick' }]
+    await wakeful.apply(list)
+    await wakeful.reschedule({ key: 'k' }, '2030-01-01T08:00:00Z')
+    await clock.advance('3h')
+    expect((await wakeful.apply(list)).unchanged).toEqual(['k'])
+    await clock.advance('1h')
+    expect(fired).toBe(1)
+  })
+
   it('lets retention delete what has ended and leaves the list', async () => {
     const clock = new VirtualClock('2030-01-01T06:00:00Z')
     const bench = await openTest({ clock, retention: '1d' })
@@ -287,6 +325,7 @@ describe('a list that is declared every day', () => {
     [{ cron: '0 9 * * *', end: '2030-01-03T23:00:00Z' }],
     [{ rrule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0;UNTIL=20300103T230000Z' }],
     [{ rrule: 'DTSTART:20300101T090000Z\nRRULE:FREQ=DAILY;COUNT=3' }],
+    [{ cron: '0 9 * * *', end: '2030-01-06T23:00:00Z', exclude: { weekend: ['fri', 'sat', 'sun'] } }],
   ])('leaves the alarm of a rule that is over as it is: %j', async (when) => {
     const days = await firedBy([{ key: 'k', when, target: 'tick' }], 6)
     expect(days).toEqual({ k: ['2030-01-01', '2030-01-02', '2030-01-03'] })

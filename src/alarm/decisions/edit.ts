@@ -8,6 +8,7 @@ import {
   type Change,
   type Context,
   daysOff,
+  type EventDraft,
   edited,
   FORCED_TICK,
   firstTimer,
@@ -119,12 +120,18 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   return timers.length > remove.length ? change : { ...change, ...ranOut(snapshot) }
 }
 
-/** Skips the next occurrence of a recurring alarm. */
+/** Skips the next occurrence of a recurring alarm: that of its rule, or the one that was snoozed if it comes first. */
 export function skipNext(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot
   move(snapshot, 'skip_next')
   if (!recurs(alarm)) throw new WakefulError('alarm.single_occurrence', {})
   const due = timers.find(({ kind, generation }) => kind === 'due' && generation === alarm.generation)
+  const snoozed = snoozedIn(snapshot, context)
+  if (snoozed !== undefined && snoozed.scheduledFor < (due?.scheduledFor ?? Infinity)) {
+    const events = [skippedRecord(alarm, snoozed, 'skip_next', context.now)]
+    const change = { alarm: edited(alarm, context, {}), remove: [snoozed.id], events }
+    return timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
+  }
   if (due === undefined) throw new WakefulError('alarm.no_next_occurrence', {})
   if (snapshot.inFlight.has(due.id)) throw new WakefulError('alarm.firing', { verb: 'skip next' })
   const record = edited(alarm, context, {})
@@ -163,35 +170,48 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
  * Lets a recurring alarm fire once more at an instant. It is an occurrence fired by hand, later: one that was snoozed before
  * moves there, and if the rule's next one comes first, that one is skipped. The rule stays.
  */
-export function snooze(snapshot: Snapshot, until: number, context: Context): Change {
+export function snooze(
+  snapshot: Snapshot,
+  { first: until, notes }: { readonly first: number; readonly notes: readonly string[] },
+  context: Context,
+): Change {
   move(snapshot, 'fire_now', 'snooze')
   const { alarm, timers, inFlight } = snapshot
-  const firing = timers.find(
-    ({ id, kind, generation }) => kind === 'due' && generation === alarm.generation && inFlight.has(id),
-  )
-  const afterFiring = firing === undefined ? null : following(alarm, firing)
-  // It has no timer yet, so nothing could skip it.
-  if (afterFiring !== null && afterFiring.scheduledFor <= until)
+  const dueTimer = timers.find(({ kind, generation }) => kind === 'due' && generation === alarm.generation)
+  const isFiring = dueTimer !== undefined && inFlight.has(dueTimer.id)
+  // The one after it has no timer yet, so nothing could skip it.
+  if (isFiring && (following(alarm, dueTimer)?.scheduledFor ?? Infinity) <= until)
     throw new WakefulError('alarm.firing', { verb: 'snooze' })
-  const resting = timers.filter((timer) => !inFlight.has(timer.id) && timer.generation === alarm.generation)
-  // One that was fired by hand is named by an earlier `updatedAt`, which may be ahead of the clock: it stays.
-  const known = Math.max(context.now, alarm.updatedAt)
-  const snoozed = resting.find(({ kind, scheduledFor }) => kind === 'forced' && scheduledFor > known)
+  const snoozed = snoozedIn(snapshot, context)
   const at = { scheduledFor: until, ...parkedIf(alarm.pausedAt !== null, until) }
-  const request = alarmRecord('alarm.rescheduled', context.now, {
-    reason: 'snooze',
-    next_fire_at: formatInstant(until),
-  })
+  const request = rescheduledRecord(until, notes, context, 'snooze')
   const add = [{ ...timerAt(alarm, until), ...at, kind: 'forced' as const, tick: FORCED_TICK }]
   const moves = snoozed === undefined ? [] : [{ id: snoozed.id, ...at }]
   const moved = snoozed === undefined ? { add } : { update: moves }
-  const next = resting.find(({ kind }) => kind === 'due')
-  if (next === undefined || next.scheduledFor > until)
+  if (dueTimer === undefined || isFiring || dueTimer.scheduledFor > until)
     return { alarm: edited(alarm, context, {}), ...moved, events: [request] }
+  const others = snoozed === undefined ? snapshot : without(snapshot, snoozed)
   // The alarm goes on after its last occurrence was skipped, with the snoozed one.
-  const { outcome: _, tally: __, ...skipped } = skipNext(snapshot, context)
-  const update = [...(skipped.update ?? []), ...moves]
-  return { ...skipped, ...moved, update, events: [...(skipped.events ?? []), request] }
+  const { outcome: _, tally: __, ...skipped } = skipNext(others, context)
+  const events = [...(skipped.events ?? []), request]
+  const update = skipped.update ?? []
+  // The rule itself has an occurrence then: it is the one, or the alarm would fire twice at once.
+  if (update.some(({ scheduledFor }) => scheduledFor === until))
+    return { ...skipped, events, ...(snoozed && { remove: [snoozed.id] }) }
+  return { ...skipped, ...moved, update: [...update, ...moves], events }
+}
+
+/** The occurrence that was snoozed. One that was fired by hand is named by an `updatedAt`, which may be ahead of the clock. */
+function snoozedIn({ alarm, timers, inFlight }: Snapshot, { now }: Context): Timer | undefined {
+  const known = Math.max(now, alarm.updatedAt)
+  return timers.find(
+    ({ id, kind, generation, scheduledFor }) =>
+      kind === 'forced' && generation === alarm.generation && scheduledFor > known && !inFlight.has(id),
+  )
+}
+
+function without(snapshot: Snapshot, { id }: Timer): Snapshot {
+  return { ...snapshot, timers: snapshot.timers.filter((timer) => timer.id !== id) }
 }
 
 function parkedIf(isPaused: boolean, wakeAt: number): Pick<NewTimer, 'wakeAt' | 'waiting'> {
@@ -241,6 +261,7 @@ export function replace(
   by: { readonly alarm: Alarm; readonly resumes?: boolean } & Beginning,
   event: 'reschedule' | 'set_again',
   context: Context,
+  reason?: 'snooze',
 ): Change {
   const { alarm, timers } = snapshot
   const from = bucketOfAlarm(alarm, timers, snapshot.outcome)
@@ -270,13 +291,23 @@ export function replace(
       ...due.events,
       ...dropped.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
       ...droppedRecords(alarm, resting.filter(isDropped), 'rescheduled', context.now),
-      alarmRecord('alarm.rescheduled', context.now, {
-        next_fire_at: formatInstant(by.first),
-        ...(record.notes.length > 0 && { notes: record.notes }),
-      }),
+      rescheduledRecord(by.first, record.notes, context, reason),
     ],
     tally: { from, to: bucketOf(to), durationMs: null },
   }
+}
+
+function rescheduledRecord(
+  first: number,
+  notes: readonly string[],
+  { now }: Context,
+  reason: 'snooze' | undefined,
+): EventDraft {
+  return alarmRecord('alarm.rescheduled', now, {
+    ...(reason && { reason }),
+    next_fire_at: formatInstant(first),
+    ...(notes.length > 0 && { notes }),
+  })
 }
 
 /** An occurrence of the old rule, to be delivered as the alarm is now. */

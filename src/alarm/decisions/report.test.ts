@@ -91,6 +91,12 @@ describe('on what awaits it', () => {
     )
   })
 
+  test('the first one counts, while the delivery runs as later', () => {
+    const reportedOnce = snapshot(once, [{ report: ok }], { inFlight: [1] })
+    for (const again of [ok, bad])
+      expect(() => report(reportedOnce, again, context)).toThrow('no occurrence of the alarm awaits a report')
+  })
+
   test('it lets the queued occurrence go', () => {
     const queued = { wakeAt: null, waiting: 'overlap' as const, scheduledFor: NOW + 2 * HOUR }
     const change = report(snapshot(hourly, [awaited, queued], { options: { overlap: 'queue' } }), ok, context)

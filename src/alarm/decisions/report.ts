@@ -31,18 +31,20 @@ export function report(snapshot: Snapshot, reported: Report, context: Context): 
   const awaiting = pick(snapshot, reported, (timer) => timer.kind === 'report')
   if (awaiting !== undefined) return reportAwaited(snapshot, awaiting, reported, context)
   const firing = pick(snapshot, reported, (timer) => snapshot.inFlight.has(timer.id))
-  if (firing !== undefined) return reportEarly(firing, reported)
+  const verb = reported.ok ? 'complete' : 'fail'
+  if (firing !== undefined && firing.report === null) return reportEarly(firing, reported)
+  if (firing !== undefined) throw new WakefulError('alarm.no_report_awaited', { verb })
   const state = stateOf(alarm, timers, snapshot.outcome)
   const { occurrenceId: named } = reported
   if (named === undefined ? hasTimedOut(snapshot) : snapshot.timedOut !== undefined)
     return reportLate(snapshot, reported, context)
-  const verb = reported.ok ? 'complete' : 'fail'
   if (isEnd(state) && state !== 'timed_out') {
     throw new WakefulError('alarm.ended', { verb, status: state })
   }
   if (named !== undefined && !mayHaveBeen(named, alarm))
     throw new WakefulError('alarm.no_such_occurrence', { verb, occurrence: display(named) })
-  throw new WakefulError(recurs(alarm) ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
+  const isOpen = pick(snapshot, reported, () => true) !== undefined
+  throw new WakefulError(recurs(alarm) || !isOpen ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
 }
 
 function pick(snapshot: Snapshot, reported: Report, fits: (timer: Timer) => boolean): Timer | undefined {

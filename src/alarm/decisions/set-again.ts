@@ -67,13 +67,16 @@ function zoneNotes({ rule: was }: Alarm, { rule }: Alarm): string[] {
 }
 
 /**
- * Whether an ended alarm is what `apply` declares: a one-shot of the same instant, or a rule that has run out. At the next
- * start it must not fire again.
+ * Whether an ended alarm is what `apply` declares: a one-shot of the same instant, or of one that had passed when it ended
+ * because somebody had moved it; or a rule that has run out. At the next start it must not fire again.
  */
 function isDone({ alarm, outcome }: Snapshot, wanted: Alarm): boolean {
   if (wanted.declaredBy === null) return false
   // What was removed from its list and is declared again starts afresh.
   if (outcome?.status === 'cancelled' && alarm.declaredBy === null) return false
-  if (alarm.rule.kind === 'once') return wanted.rule.kind === 'once' && wanted.rule.at === askedAt(alarm.rule)
+  if (alarm.rule.kind === 'once' && wanted.rule.kind === 'once') {
+    const endedAt = outcome?.completedAt ?? outcome?.lastFiredAt ?? alarm.cancelledAt ?? alarm.rule.at
+    return wanted.rule.at === askedAt(alarm.rule) || wanted.rule.at <= endedAt
+  }
   return outcome?.status === 'completed' && isSameDefinition(alarm, wanted)
 }

@@ -129,7 +129,8 @@ function eventText({ type, data }: StoryEvent): string {
     case 'alarm.rescheduled':
       if (data.reason === 'fire_now') return 'asked to fire at once'
       if (data.reason === 'retry') return 'asked to try again'
-      if (data.reason === 'snooze') return `snoozed until ${data.next_fire_at}`
+      if (data.reason === 'snooze')
+        return `snoozed until ${data.next_fire_at}${Array.isArray(data.notes) ? notes(data.notes) : ''}`
       if (data.reason === 'zone_data')
         return `moved from ${data.was} to ${data.next_fire_at}: its zone’s data has changed`
       if (data.reason === 'calendar')

@@ -31,7 +31,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   resume,
   skipNext,
   fireNow,
-  snooze: (snapshot, context) => snooze(snapshot, context.now + 5, context),
+  snooze: (snapshot, context) => snooze(snapshot, { first: context.now + 5, notes: [] }, context),
   retry,
   complete: (snapshot, context) => report(snapshot, { ok: true, text: 'x' }, context),
   reschedule: (snapshot, context) =>

@@ -42,7 +42,7 @@ const VERBS: readonly Verb[] = [
 function snoozeFor(ms: number): Verb {
   return function snoozed(snapshot, context) {
     const first = context.now + ms
-    if (recurs(snapshot.alarm)) return snooze(snapshot, first, context)
+    if (recurs(snapshot.alarm)) return snooze(snapshot, { first, notes: [] }, context)
     const event = (snapshot.outcome?.status ?? null) === null ? 'reschedule' : 'set_again'
     return replace(snapshot, { alarm: snapshot.alarm, first }, event, context)
   }
