@@ -13,7 +13,7 @@ const BUDGETS: readonly Budget[] = [
   },
   { name: 'files of a new field', limit: 6, goal: 6, measured: () => NEW_FIELD_EDITS.length },
   { name: 'files in one folder', limit: 20, goal: 20, measured: ({ folders }) => folders[0]?.files ?? 0 },
-  { name: 'lines', limit: 51_800, goal: 44_000, measured: ({ lines }) => lines },
+  { name: 'lines', limit: 52_000, goal: 44_000, measured: ({ lines }) => lines },
 ]
 
 const DEFAULT_FIELD = 'conversationId'

@@ -5,7 +5,7 @@ import {
   checked,
   checkedList,
   isEnd,
-  isSameDefinition,
+  isSameRule,
   type Limits,
   ofItem,
   type Serial,
@@ -156,7 +156,7 @@ async function overAlarm(
   }
 }
 
-/** Whether the alarm has ended, or is what the item meant when the alarm was set. */
+/** Whether the alarm has ended, or has the rule that the item meant when the alarm was set. */
 async function isDeclared(
   { alarm, timers, outcome }: Snapshot,
   item: DeclaredAlarm,
@@ -164,10 +164,11 @@ async function isDeclared(
 ): Promise<boolean> {
   if (isEnd(stateOf(alarm, timers, outcome))) return true
   try {
-    return isSameDefinition(alarm, (await request(item, alarm.registeredAt)).alarm)
+    return isSameRule(alarm.rule, (await request(item, alarm.registeredAt)).alarm.rule)
   } catch (thrown) {
-    if (isOver(thrown)) return false
-    throw thrown
+    if (!isOver(thrown)) throw thrown
+    // A calendar that was edited since then has all its days.
+    return thrown.reason === 'rule.only_days_off'
   }
 }
 

@@ -228,7 +228,7 @@ describe('the client', () => {
         loaded.add(join(dirname(file), name!))
       }
     const bytes = [...loaded].reduce((sum, file) => sum + readFileSync(file).length, 0)
-    expect(bytes).toBeLessThan(110_000)
+    expect(bytes).toBeLessThan(115_000)
   })
 })
 

@@ -14,6 +14,11 @@ export function isSameDefinition(alarm: Alarm, wanted: Alarm): boolean {
   })
 }
 
+/** What a set says of an alarm, besides its rule. */
+export function definitionOf(wanted: Alarm): Partial<Alarm> {
+  return Object.fromEntries(DEFINING_PROPERTIES.map((name) => [name, wanted[name]]))
+}
+
 /** Whether the caller of a set gave a correlation id. Otherwise it is the id that the new alarm would have had. */
 export function givesCorrelationId({ correlationId, id }: Alarm): boolean {
   return correlationId !== id
@@ -25,7 +30,7 @@ export function givesCorrelationId({ correlationId, id }: Alarm): boolean {
  * anchor of any other recurring rule is its `start`, which is compared too, or else the moment of the set, which the caller
  * did not choose.
  */
-function isSameRule(rule: Rule, wanted: Rule): boolean {
+export function isSameRule(rule: Rule, wanted: Rule): boolean {
   if ('written' in rule && 'written' in wanted)
     return rule.written === wanted.written && rule.timezone === wanted.timezone
   if (rule.kind === 'once' && rule.asked !== undefined && wanted.kind === 'once') {

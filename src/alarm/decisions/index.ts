@@ -1,6 +1,6 @@
 /** What each call, delivery and report changes, as pure functions from a snapshot to a change. */
 
-export { isSameDefinition } from './definition.ts'
+export { isSameRule } from './definition.ts'
 export * from './edit.ts'
 export * from './event-records.ts'
 export * from './recurrence.ts'

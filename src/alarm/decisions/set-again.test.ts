@@ -10,6 +10,7 @@ import {
   type Snapshot,
   type Timer,
 } from '../model/index.ts'
+import { isSameDefinition } from './definition.ts'
 import { setAgain } from './set-again.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -133,42 +134,56 @@ describe('a set with the same definition changes nothing', () => {
 })
 
 describe('a set with another definition', () => {
-  test.each<[string, When, SetOptions, When, SetOptions]>([
-    ['a delay, which is another instant', { delay: '1h' }, {}, { delay: '1h' }, {}],
-    ['another cron', { cron: '0 9 * * *' }, {}, { cron: '0 8 * * *' }, {}],
-    [
-      'another zone',
-      { cron: '0 9 * * *', timezone: 'UTC' },
-      {},
-      { cron: '0 9 * * *', timezone: 'Asia/Tokyo' },
-      {},
-    ],
-    [
-      'another start',
-      { every: '1h', start: new Date(NOW) },
-      {},
-      { every: '1h', start: new Date(NOW + 1) },
-      {},
-    ],
-    ['a start that was not given', every10, {}, { every: '10m', start: new Date(NOW) }, {}],
-    ['another misfire policy', every10, {}, { every: '10m', misfire: 'skip' }, {}],
-    ['another count', every10, {}, { every: '10m', count: 2 }, {}],
-    ['another payload', every10, { payload: { a: 1 } }, every10, { payload: { a: 2 } }],
-    [
-      'a payload in another order',
-      every10,
-      { payload: { a: 1, b: 2 } },
-      every10,
-      { payload: { b: 2, a: 1 } },
-    ],
-    ['another target', every10, {}, every10, { target: 'other' }],
-    ['another label', every10, { label: 'a' }, every10, {}],
-    ['a correlation id that is given', every10, {}, every10, { correlationId: 'c' }],
-    ['fewer attempts', every10, {}, every10, { maxFailures: 1 }],
-  ])('moves: %s', (_, when, options, then, more) => {
-    const { change, outcome } = setAgain(stored(when, options), asked(then, more, 1), at(1))
+  test.each<[string, When, When]>([
+    ['a delay, which is another instant', { delay: '1h' }, { delay: '1h' }],
+    ['another cron', { cron: '0 9 * * *' }, { cron: '0 8 * * *' }],
+    ['another zone', { cron: '0 9 * * *', timezone: 'UTC' }, { cron: '0 9 * * *', timezone: 'Asia/Tokyo' }],
+    ['another start', { every: '1h', start: new Date(NOW) }, { every: '1h', start: new Date(NOW + 1) }],
+    ['a start that was not given', every10, { every: '10m', start: new Date(NOW) }],
+    ['another misfire policy', every10, { every: '10m', misfire: 'skip' }],
+    ['another count', every10, { every: '10m', count: 2 }],
+  ])('moves: %s', (_, when, then) => {
+    const { change, outcome } = setAgain(stored(when), asked(then, {}, 1), at(1))
     expect(outcome).toBe('replaced')
     expect(change).toMatchObject({ alarm: { generation: 2 }, remove: [1], outcome: null })
+  })
+
+  test.each<[string, SetOptions, SetOptions]>([
+    ['another payload', { payload: { a: 1 } }, { payload: { a: 2 } }],
+    ['a payload in another order', { payload: { a: 1, b: 2 } }, { payload: { b: 2, a: 1 } }],
+    ['another target', {}, { target: 'other' }],
+    ['another label', { label: 'a' }, {}],
+    ['a correlation id that is given', {}, { correlationId: 'c' }],
+    ['fewer attempts', {}, { maxFailures: 1 }],
+  ])('goes on with the same rule: %s', (_, options, more) => {
+    for (const when of [every10, 'monthly', new Date(NOW + HOUR)]) {
+      const found = stored(when, options, { alarm: { declaredBy: 'list' } })
+      const { change, outcome } = setAgain(found, asked(when, more, 1), at(1))
+      expect(outcome).toBe('replaced')
+      expect(change).toEqual({ alarm: change.alarm, update: [], markEdited: [] })
+      const { id, createdAt, generation, rule } = found.alarm
+      expect(change.alarm).toMatchObject({ id, createdAt, generation, rule, declaredBy: null })
+      const wanted = asked(when, { ...more, correlationId: change.alarm!.correlationId }).alarm
+      expect(isSameDefinition(change.alarm!, wanted)).toBe(true)
+    }
+  })
+
+  test('goes on with the same rule, and ends a pause if it says so', () => {
+    const found = stored(every10, {}, { alarm: { pausedAt: NOW }, timer: parked })
+    const wanted = asked(every10, { label: 'new' })
+    expect(setAgain(found, wanted, at(0)).change.alarm).toMatchObject({ label: 'new', pausedAt: NOW })
+    const { change } = setAgain(found, { ...wanted, resumes: true }, at(25 * MINUTE))
+    expect(change).toMatchObject({ alarm: { label: 'new', pausedAt: null, generation: 1 } })
+    expect(change.update).toMatchObject([{ scheduledFor: NOW + 30 * MINUTE, waiting: null }])
+  })
+
+  test.each<[string, Found]>([
+    ['in flight', { inFlight: [1] }],
+    ['attempted', { more: [{ kind: 'retry', attempt: 1 }], outcome: { ...NO_OUTCOME, failureCount: 1 } }],
+  ])('a one-shot that is %s starts over, to deliver what is set', (_, found) => {
+    const when = new Date(NOW + HOUR)
+    const { change } = setAgain(stored(when, {}, found), asked(when, { label: 'new' }), at(HOUR))
+    expect(change.alarm).toMatchObject({ generation: 2, label: 'new' })
   })
 
   test('has its own correlation id, which is the alarm’s if none is given', () => {
@@ -201,7 +216,7 @@ describe('a set with another definition', () => {
   }
 
   test.each<[string, When, number[], unknown[]]>([
-    ['nothing', { every: '1h' }, [], []],
+    ['nothing', { every: '2h' }, [], []],
     ['the newest, once', every10, [30], [['misfire', 10, 20, 2]]],
     ['none, skip', { every: '10m', misfire: 'skip' }, [], [['misfire', 10, 30, 3]]],
     ['all', { every: '10m', misfire: 'all' }, [10, 20, 30], []],

@@ -4,11 +4,12 @@ import {
   type Change,
   type Context,
   isEnd,
+  recurs,
   type Snapshot,
   stateOf,
 } from '../model/index.ts'
-import { askedAt, givesCorrelationId, isSameDefinition } from './definition.ts'
-import { replace, resume } from './edit.ts'
+import { askedAt, definitionOf, givesCorrelationId, isSameDefinition, isSameRule } from './definition.ts'
+import { amend, replace, resume } from './edit.ts'
 
 /** What a set asks for, of an alarm whose key is known. */
 export interface Wanted extends Beginning {
@@ -42,19 +43,42 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
   }
   if (!isSameDefinition(alarm, wanted.alarm)) {
     // A set that changes the alarm takes it over: a list that declared it must not cancel it any more.
-    return { change: replaceBy(wanted.resumes === true), outcome: 'replaced' }
+    const change = goesOn(snapshot, wanted, context) ? amendBy() : replaceBy(wanted.resumes === true)
+    return { change, outcome: 'replaced' }
   }
   const declared = declaredBy === alarm.declaredBy ? alarm : { ...alarm, declaredBy }
   if (wanted.resumes === true && alarm.pausedAt !== null)
     return { change: resume({ ...snapshot, alarm: declared }, context), outcome: 'replaced' }
   return { change: declared === alarm ? {} : { alarm: declared }, outcome: 'unchanged' }
 
+  function correlationId(): string {
+    return givesCorrelationId(wanted.alarm) ? wanted.alarm.correlationId : alarm.id
+  }
+
+  function amendBy(): Change {
+    const { notes, declaredBy } = wanted.alarm
+    const fields = { ...definitionOf(wanted.alarm), correlationId: correlationId(), notes, declaredBy }
+    const change = amend(snapshot, fields, context)
+    if (wanted.resumes !== true || alarm.pausedAt === null) return change
+    const resumed = resume({ ...snapshot, alarm: { ...alarm, ...fields } }, context)
+    return { ...resumed, update: [...(change.update ?? []), ...(resumed.update ?? [])] }
+  }
+
   function replaceBy(resumes: boolean): Change {
-    const correlationId = givesCorrelationId(wanted.alarm) ? wanted.alarm.correlationId : alarm.id
     const notes = [...wanted.alarm.notes, ...zoneNotes(alarm, wanted.alarm)]
-    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId, notes }, resumes }
+    const by = { ...wanted, alarm: { ...wanted.alarm, correlationId: correlationId(), notes }, resumes }
     return replace(snapshot, by, 'set_again', context)
   }
+}
+
+/**
+ * Whether the alarm goes on with its rule, and only its options change: its next occurrence, what it counts from, a snooze.
+ * Otherwise a list whose payload has the version of the program would start every interval anew at each deploy. A one-shot
+ * that has come due starts over: it may have been delivered, and its receiver would not take the same occurrence again.
+ */
+function goesOn({ alarm, timers }: Snapshot, wanted: Wanted, { now }: Context): boolean {
+  if (!isSameRule(alarm.rule, wanted.alarm.rule)) return false
+  return recurs(alarm) || timers.every(({ scheduledFor }) => scheduledFor > now)
 }
 
 /**
@@ -78,5 +102,5 @@ function isDone({ alarm, outcome }: Snapshot, wanted: Alarm): boolean {
     const endedAt = outcome?.completedAt ?? outcome?.lastFiredAt ?? alarm.cancelledAt ?? alarm.rule.at
     return wanted.rule.at === askedAt(alarm.rule) || wanted.rule.at <= endedAt
   }
-  return outcome?.status === 'completed' && isSameDefinition(alarm, wanted)
+  return outcome?.status === 'completed' && isSameRule(alarm.rule, wanted.rule)
 }

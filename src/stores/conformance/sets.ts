@@ -161,14 +161,17 @@ export const setCases = casesOf('sets', {
     assert.deepEqual([stateOf(alarm, timers, outcome), outcome], ['active', null])
   },
 
-  async 'gives an occurrence a new id after an upsert to the same instant'(harness) {
+  async 'gives an occurrence a new id after an upsert to the same instant, once that has come'(harness) {
     const at = new Date(harness.now + 3_600_000)
     const ids = []
-    for (const label of ['old', 'new']) {
+    for (const label of ['old', 'new', 'newest']) {
       const { snapshot } = await harness.set({ at }, { key: 'k', label })
+      assert.equal(snapshot.alarm.label, label)
       ids.push(occurrenceId(snapshot.alarm, snapshot.timers[0]!))
+      if (label === 'new') harness.clock.step(3_600_000)
     }
-    assert.notEqual(ids[0], ids[1])
+    assert.equal(ids[0], ids[1])
+    assert.notEqual(ids[1], ids[2])
   },
 
   async 'changes nothing of a known key that is defined so already, also twice in one batch'(harness) {
