@@ -346,6 +346,16 @@ describe('what happened to the alarm meanwhile', () => {
   })
 
   test.each([
+    [true, delivered, ['alarm.fired', 'alarm.completed']],
+    [true, { kind: 'lost' }, ['alarm.fired', 'alarm.completed']],
+    [false, delivered, ['alarm.failed']],
+  ] as const)('a reschedule leaves it its report (%s) too: %o', (ok, delivery, recorded) => {
+    const timer = { generation: 1, report: { ok, text: 'x' } }
+    const change = settle(loaded(once, {}, { alarm: { generation: 2 }, timer }), delivery, context)!
+    expect(types(change)).toEqual(recorded)
+  })
+
+  test.each([
     [true, delivered, 'completed'],
     [true, { kind: 'lost' }, 'completed'],
     [false, delivered, null],

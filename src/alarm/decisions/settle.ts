@@ -250,22 +250,35 @@ function dropped(loaded: LoadedTimer, context: Context): Change | null {
   return closeOccurrence(loaded, { events }, 'cancel', context)
 }
 
-/** A reschedule replaced this occurrence while it was in flight: only its record is written. */
+/** A reschedule replaced this occurrence while it was in flight: only its records are written. */
 function settleSuperseded(loaded: LoadedTimer, delivery: DeliveryOutcome, context: Context): Change {
   const { alarm, timer } = loaded
   const remove = [timer.id]
+  const report = timer.report ?? reportIn(delivery)
+  if (report?.ok === true) {
+    const times = delivery.kind === 'delivered' ? delivery : { firedAt: context.now, endedAt: context.now }
+    const data = { result: report.text, duration_ms: times.endedAt - (timer.startedAt ?? times.firedAt) }
+    const fired = timer.delivered ? [] : [firedRecord(alarm, timer, times.firedAt, times.endedAt)]
+    return { remove, events: [...fired, occurrenceRecord('alarm.completed', timer, times.endedAt, data)] }
+  }
   // Its delivery is in the log already: a failed report led to this attempt.
   if (timer.delivered) return { remove }
-  if (delivery.kind === 'delivered') {
-    return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
-  }
-  if (delivery.kind === 'failed') {
-    const { failure, ...record } = failedRecord(timer, delivery.error, timer.attempt + 1, context.now)
+  const error = report?.text ?? (delivery.kind === 'failed' ? delivery.error : undefined)
+  if (error !== undefined) {
+    const { failure, ...record } = failedRecord(timer, error, timer.attempt + 1, context.now)
     // A one-shot alarm has not failed: it goes on at another time.
     if (!recurs(alarm) || failure === undefined) return { remove, events: [record] }
     return countFailure(alarm, { remove, events: [{ ...record, failure }] }, failure)
   }
+  if (delivery.kind === 'delivered')
+    return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
   return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
+}
+
+/** The report that a target gave in its answer. */
+function reportIn(delivery: DeliveryOutcome): EarlyReport | null {
+  if (delivery.kind !== 'delivered' || delivery.report === null) return null
+  return { ok: true, text: delivery.report }
 }
 
 /** What an occurrence leaves when it ends, or stays open, besides its timer. */

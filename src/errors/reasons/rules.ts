@@ -72,7 +72,7 @@ export const RULE_REASONS = reasons('invalid_rule', {
   'rule.all_removed': '{text} never fires: its EXDATEs leave none of its dates. Remove fewer dates.',
   'rule.all_past': '{text} never fires: all its occurrences are past. Use a later end.',
   'rule.outside_bounds':
-    '{text} never fires: it has no instant between <start> and <end>. Use a longer span.',
+    '{text} never fires: none of its instants from now on is between its start and its end. Use a later end.',
   'rule.only_days_off':
     "{text} fires only on days off. Exclude fewer days, or use <exclude.move=next> or 'previous'.",
   'rule.end_before_start': '<end> {end} is before <start> {start}.',
