@@ -212,7 +212,7 @@ describe('refusals', () => {
       'invalid_rule',
       /is before `start`/,
     ],
-    [{ cron: '* * * * *', end: '2026-01-01T00:00' }, 'invalid_rule', /between `start` and `end`/],
+    [{ cron: '* * * * *', end: '2026-01-01T00:00' }, 'invalid_rule', /is between its start and its end/],
     [{ every: '1h', end: '2026-05-32' }, 'invalid_time', /no May 32 in 2026/],
     [{ every: '1h', count: 0 }, 'invalid_rule', /count/],
     [{ every: '1h', count: 1.5 }, 'invalid_rule', /count/],
