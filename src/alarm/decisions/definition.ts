@@ -14,11 +14,6 @@ export function isSameDefinition(alarm: Alarm, wanted: Alarm): boolean {
   })
 }
 
-/** What a set says of an alarm, besides its rule. */
-export function definitionOf(wanted: Alarm): Partial<Alarm> {
-  return Object.fromEntries(DEFINING_PROPERTIES.map((name) => [name, wanted[name]]))
-}
-
 /** Whether the caller of a set gave a correlation id. Otherwise it is the id that the new alarm would have had. */
 export function givesCorrelationId({ correlationId, id }: Alarm): boolean {
   return correlationId !== id

@@ -8,7 +8,7 @@ import {
   type Snapshot,
   stateOf,
 } from '../model/index.ts'
-import { askedAt, definitionOf, givesCorrelationId, isSameDefinition, isSameRule } from './definition.ts'
+import { askedAt, givesCorrelationId, isSameDefinition, isSameRule } from './definition.ts'
 import { amend, replace, resume } from './edit.ts'
 
 /** What a set asks for, of an alarm whose key is known. */
@@ -56,8 +56,9 @@ export function setAgain(snapshot: Snapshot, wanted: Wanted, context: Context): 
   }
 
   function amendBy(): Change {
-    const { notes, declaredBy } = wanted.alarm
-    const fields = { ...definitionOf(wanted.alarm), correlationId: correlationId(), notes, declaredBy }
+    const { id, createdAt, registeredAt, generation, rule, calendars, pausedAt, cancelledAt } = alarm
+    const kept = { id, createdAt, registeredAt, generation, rule, calendars, pausedAt, cancelledAt }
+    const fields = { ...wanted.alarm, ...kept, correlationId: correlationId() }
     const change = amend(snapshot, fields, context)
     if (wanted.resumes !== true || alarm.pausedAt === null) return change
     const resumed = resume({ ...snapshot, alarm: { ...alarm, ...fields } }, context)

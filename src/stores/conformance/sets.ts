@@ -7,6 +7,7 @@ import {
   type SetOptions,
   type Snapshot,
   stateOf,
+  type Timer,
 } from '../../alarm/index.ts'
 import type { When } from '../../time/index.ts'
 import { casesOf } from './conformance-case.ts'
@@ -172,6 +173,27 @@ export const setCases = casesOf('sets', {
     }
     assert.equal(ids[0], ids[1])
     assert.notEqual(ids[1], ids[2])
+  },
+
+  async 'goes on with its rule after an upsert of its options, by the new target, and remembers the idempotency key'(
+    harness,
+  ) {
+    const old = await harness.set({ every: '1m' }, { key: 'k', idempotencyKey: 'a' })
+    harness.clock.step(10_000)
+    const context = harness.context()
+    const request = harness.request({ every: '1m' }, { key: 'k', idempotencyKey: 'b', label: 'new' })
+    const target = { kind: 'handler', name: 'other', pool: 'elsewhere' }
+    const [answer] = await harness.store.set([{ ...request, alarm: { ...request.alarm, target } }], context)
+    assert.equal(answer!.outcome, 'replaced')
+    assert.deepEqual(answer!.snapshot.timers.map(occurrenceOf), old.snapshot.timers.map(occurrenceOf))
+    for (const idempotencyKey of ['a', 'b']) {
+      const again = await harness.set({ every: '1m' }, { key: 'k', idempotencyKey })
+      assert.deepEqual([again.outcome, again.snapshot.alarm.label], ['deduped', 'new'])
+    }
+    harness.clock.step(50_000)
+    assert.deepEqual((await harness.claim(await harness.heartbeat('one', ['app']))).timers, [])
+    const { alarm, timer } = await harness.claimOne(await harness.heartbeat('one', ['elsewhere']))
+    assert.deepEqual([alarm.target, occurrenceOf(timer)], [target, occurrenceOf(old.snapshot.timers[0]!)])
   },
 
   async 'changes nothing of a known key that is defined so already, also twice in one batch'(harness) {
@@ -343,4 +365,8 @@ export const setCases = casesOf('sets', {
 /** The fields of one that the other has: a store may keep more beside them. */
 function pick<T extends object>(from: T, like: Partial<Alarm> | Partial<T>): object {
   return Object.fromEntries(Object.keys(like).map((name) => [name, from[name as keyof T]]))
+}
+
+function occurrenceOf({ generation, tick, scheduledFor }: Timer): readonly number[] {
+  return [generation, tick, scheduledFor]
 }
