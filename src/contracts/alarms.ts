@@ -84,7 +84,7 @@ export const alarmOperations = operationsOf('alarms', {
     rights: 'write',
     summary: 'Set the alarm with this key, or change it',
     description:
-      'If the alarm is defined so already, nothing changes, and the answer has `unchanged: true`. Otherwise what was due of a recurring alarm is settled by its misfire policy first. A paused alarm stays paused without `paused: false`. A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
+      'If the alarm is defined so already, nothing changes, and the answer has `unchanged: true`. With other options and the same rule, the alarm goes on with its rule. Another rule starts over, after what was due of a recurring alarm has been settled by its misfire policy. A paused alarm stays paused without `paused: false`. A known `idempotency_key` returns the first alarm with `deduped: true` (200), and changes nothing.',
     params: z.object({ key: name('The key.') }),
     body: setByKeyBody,
     idempotencyHeader: true,
