@@ -37,21 +37,24 @@ describe('quarantine', () => {
     )
   })
 
-  test('an outcome that cannot be written is quarantined, and others are written', async () => {
+  test('outcomes that cannot be written are quarantined and counted, and others are written', async () => {
     const { bench, store } = await postgresBench(url)
     const leases = await bench.heartbeat()
-    const [bad, good] = [await bench.alarm({ delay: '1s' }), await bench.alarm({ delay: '1s' })]
+    const [good, ...bad] = await Promise.all(Array.from({ length: 4 }, () => bench.alarm({ delay: '1s' })))
     bench.clock.step(1000)
     const { timers: claimedTimers } = await bench.claim(leases)
     const settlements = claimedTimers.map(({ lease, alarm, timer }) => {
-      const delivery = { ...bench.delivery('failed'), error: alarm.id === bad ? 'a\0b' : 'no luck' }
+      const delivery = { ...bench.delivery('failed'), error: bad.includes(alarm.id) ? 'a\0b' : 'no luck' }
       return { lease, alarm, timer, delivery: delivery as ReturnType<typeof bench.delivery> }
     })
     const batches = [...new Set(claimedTimers.map(({ batch }) => batch))]
     expect(await store.settle(settlements, batches, bench.context())).toEqual({ lost: [], stale: 0 })
-    expect(await bench.types(good)).toEqual(['alarm.attempt_failed'])
-    expect(await bench.types(bad)).toEqual(['alarm.failed'])
-    expect(await bench.state(bad)).toBe('failed')
+    expect(await bench.types(good!)).toEqual(['alarm.attempt_failed'])
+    for (const id of bad) {
+      expect(await bench.types(id)).toEqual(['alarm.failed'])
+      expect(await bench.state(id)).toBe('failed')
+    }
+    expect(await store.stats(ANN)).toMatchObject({ total: 4, pending: 1, failed: 3 })
   })
 
   test('tallies of users’ transactions are the same before and after folding', async () => {

@@ -160,6 +160,7 @@ describe('a once alarm', () => {
     ['shorter than the backoff', 1_000, 5_000],
     ['beyond a day', 10 * 86_400_000, 86_400_000],
     ['for at once', 0, 0],
+    ['by a clock with fractions', 7_000.25, 7_001],
   ])('honours a wish to be retried %s', (_, retryAfterMs, wait) => {
     const change = settle(loaded(once), { ...failed, retryAfterMs }, context)
     expect(change!.update![0]!.wakeAt).toBe(context.now + wait)

@@ -210,8 +210,13 @@ function released(alarm: Alarm, timer: Timer): Change {
 
 /** `waiting: 'handler'` exempts it from the misfire check, however late its target accepts it. */
 function postponed(timer: Timer, until: number): Timer {
-  const wakeAt = Math.min(Math.max(until, timer.wakeAt ?? 0), INSTANT_MAX)
+  const wakeAt = Math.min(Math.max(wholeMs(until), timer.wakeAt ?? 0), INSTANT_MAX)
   return { ...timer, wakeAt, waiting: 'handler' }
+}
+
+/** A target waits by a clock with fractions, and no store takes them in an instant. */
+function wholeMs(ms: number): number {
+  return Number.isNaN(ms) ? 0 : Math.ceil(ms)
 }
 
 /** Makes a timer wait for the resume if its alarm is paused. */
@@ -236,10 +241,8 @@ function retryDelay(
   context: Context,
 ): number {
   if (requestedMs === 0) return 0
-  return Math.max(
-    backoff(attempt, alarm.backoff, context.random()),
-    Math.min(requestedMs ?? 0, RETRY_AFTER_MS_MAX),
-  )
+  const askedMs = Math.min(requestedMs ?? 0, RETRY_AFTER_MS_MAX)
+  return Math.max(backoff(attempt, alarm.backoff, context.random()), wholeMs(askedMs))
 }
 
 /** The occurrence ends undelivered: it was cancelled while its process died or drained. */

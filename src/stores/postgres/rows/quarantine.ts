@@ -60,6 +60,7 @@ export async function inSavepoint<T>(
     )
     await batch.flush()
     await session.acknowledged()
+    batch.keepTallies()
   }
   await session.plain('RELEASE one_by_one')
   return done
