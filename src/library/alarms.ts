@@ -111,8 +111,8 @@ export class ScopedAlarms
   apply(items: readonly DeclaredAlarm[], options: ApplyOptions = {}): Promise<Applied> {
     return applyList(items, options, {
       limits: this.library.limits,
-      store: async (declared, as) => {
-        const results = await this.#storeItems(declared, as)
+      store: async (declared, declaration) => {
+        const results = await this.#storeItems(declared, declaration)
         for (const result of results) this.#setViewOf(result)
         return results
       },

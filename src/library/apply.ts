@@ -41,7 +41,7 @@ interface Placed {
   readonly at: number
 }
 
-/** As what items are stored: whose they are, and which item of the list an error is about. */
+/** The list that declares the items, and which of its items an error names. */
 interface Declaration {
   readonly declaredBy: string
   readonly withIndex: <T>(at: number, work: () => T) => T
@@ -50,7 +50,7 @@ interface Declaration {
 /** What a list needs of its owner's alarms. */
 interface ApplyPorts {
   readonly limits: Limits
-  readonly store: (items: readonly DeclaredAlarm[], as: Declaration) => Promise<readonly SetResult[]>
+  readonly store: (items: readonly DeclaredAlarm[], declaration: Declaration) => Promise<readonly SetResult[]>
   /** What setting an item at an instant asks of the store, by default now. */
   readonly request: (item: DeclaredAlarm, at?: number) => Promise<SetRequest>
   readonly get: (key: string) => Promise<Snapshot | null>
@@ -167,7 +167,7 @@ async function isDeclared(
     return isSameRule(alarm.rule, (await request(item, alarm.registeredAt)).alarm.rule)
   } catch (thrown) {
     if (!isOver(thrown)) throw thrown
-    // A calendar that was edited since then has all its days.
+    // Its calendar was edited since then, so that every day left is off: the rule cannot be read as it was meant.
     return thrown.reason === 'rule.only_days_off'
   }
 }
